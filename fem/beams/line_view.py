@@ -32,7 +32,7 @@ def line_view(mesh: LineMesh, section: Section, rigidities: Mapping[str, float])
     """
     count = CELLS * mesh.elements
     return View(
-        points=mesh.on_axis(mesh.points(CORNERS)[_kept(mesh)]),
+        points=mesh.on_axis(mesh.points(CORNERS)[_drawn_points(mesh)]),
         cells=np.column_stack([np.arange(count), np.arange(1, count + 1)]),
         cell_type="line",
         shape=mesh.unit.once(_shape),
@@ -85,11 +85,11 @@ def outline(section: Section) -> np.ndarray:
 
 def _rotation(unit: LineMesh) -> sparse.csr_array:
     count = 1 if unit.dim == 2 else 3
-    rows = count * _kept(unit)[:, None] + np.arange(count)
+    rows = count * _drawn_points(unit)[:, None] + np.arange(count)
     return unit.rotation(CORNERS)[rows.ravel()]
 
 
-def _kept(mesh: LineMesh) -> np.ndarray:
+def _drawn_points(mesh: LineMesh) -> np.ndarray:
     """Indices of the drawn points of the axis among the points of all elements in sequence.
 
     A point that two elements share counts once: the last point of each element is left out, but for the tip.
@@ -99,7 +99,7 @@ def _kept(mesh: LineMesh) -> np.ndarray:
 
 
 def _shape(unit: LineMesh) -> sparse.csr_array:
-    rows = unit.dim * _kept(unit)[:, None] + np.arange(unit.dim)
+    rows = unit.dim * _drawn_points(unit)[:, None] + np.arange(unit.dim)
     return unit.displacement(CORNERS)[rows.ravel()]
 
 

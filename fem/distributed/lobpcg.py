@@ -71,11 +71,11 @@ def lobpcg(
     count = start.shape[1]
     known_images = images(system, known)
     if known.shape[1]:
-        known_images = known_images.combined(_best(system, known_images, known.shape[1])[1])
+        known_images = known_images.combined(_ritz_vectors(system, known_images, known.shape[1])[1])
     space = images(system, known_images.orthogonalised(system, precondition(system.heavy(start))))
     active = np.ones(count, dtype=bool)
     for _ in range(steps):
-        values, weights = _best(system, space, count)
+        values, weights = _ritz_vectors(system, space, count)
         if len(values) < count:
             break
         best = images(system, space.x @ weights)  # recomputed, as errors of combined images would accumulate
@@ -91,7 +91,7 @@ def lobpcg(
     raise ArithmeticError(f"{wanted} modes of {count} did not converge in {steps} steps: use --solver factor")
 
 
-def _best(system: System, space: Images, count: int) -> tuple[Array, Array]:
+def _ritz_vectors(system: System, space: Images, count: int) -> tuple[Array, Array]:
     """Largest μ (count,) of M x = μ K x for vectors x = Xc in a space X (own, k), descending, with their weights c.
 
     The weights are the columns of C (k, count) with CᵀXᵀKXC = 1. If X is linearly dependent there may be fewer of them.

@@ -138,7 +138,7 @@ def _shares(
         check.lookup("port", name, ports)
     rigid = rigid_coordinates(model, basis)
     held = np.zeros((basis.shape[1], 1), dtype=bool)
-    held[_held(ports, ties[1], rigid)] = True
+    held[_held_coordinates(ports, ties[1], rigid)] = True
     if check.count("modes", choices.modes, 0) > (free := int(np.sum(~held))):
         raise ValueError(f"modes must be at most the {free} flexible coordinates of the body, got {choices.modes}")
     rows = [r.toarray() for name in static for r in (ports[name].shape, ports[name].rotation)]
@@ -156,7 +156,7 @@ def _shares(
     return Solid(model, basis, ports, replace(partition, parts=())), shares
 
 
-def _held(ports: Mapping[str, TiedPort], reference: str, rigid: Array) -> Array:
+def _held_coordinates(ports: Mapping[str, TiedPort], reference: str, rigid: Array) -> Array:
     """Indices of the coordinates to hold, so that the body cannot move rigidly.
 
     They are the coordinates of the port that is the ``reference``. For ``mean_axis`` there is one for each of

@@ -144,7 +144,7 @@ class Section:
         rectangle = self.width is not None or self.height is not None
         if circle + rectangle > 1 or ((circle or rectangle) and any(getattr(self, n) is not None for n in _UNITS)):
             raise ValueError("a section takes diameter=, or width= and height=, or area= and second_moment=: only one")
-        constants = self._circle() if circle else self._rectangle() if rectangle else self._given()
+        constants = self._circle() if circle else self._rectangle() if rectangle else self._checked_constants()
         if constants.get("polar_moment") is None and constants.get("second_moment_y") is not None:
             constants["polar_moment"] = constants["second_moment"] + constants["second_moment_y"]
         for name, value in constants.items():
@@ -181,7 +181,7 @@ class Section:
             "fibre_z": b / 2.0,
         }
 
-    def _given(self) -> dict[str, Any]:
+    def _checked_constants(self) -> dict[str, Any]:
         """Constants of the section as the user gave them, after a check: A and I_z are required, others may be None."""
         given = {name: getattr(self, name) for name in _UNITS}
         missing = [name for name in ("area", "second_moment") if given[name] is None]

@@ -117,7 +117,7 @@ def refuse_hanging(mesh: SolidMesh) -> None:
         node = nodes[np.concatenate([np.asarray(hanging, dtype=int) for hanging in lists])]
         other = np.all(corners[facet] != node[:, None], axis=1)
         facet, node = facet[other], node[other]
-        hit = _on(at[facet], mesh.points[node], corners=mesh.points[corners[facet]])
+        hit = _lies_on(at[facet], mesh.points[node], corners=mesh.points[corners[facet]])
         inside = np.flatnonzero(hit)
         if inside.size:
             places = f.places[outer[facet[inside]]]
@@ -140,7 +140,7 @@ def _simplices(corners: Array, dim: int) -> list[Array]:
     return [quads[:, list(pick)] for pick in ((0, 1, 2), (0, 1, 3), (0, 2, 3), (1, 2, 3))]
 
 
-def _on(simplex: Array, points: Array, corners: Array) -> Array:
+def _lies_on(simplex: Array, points: Array, corners: Array) -> Array:
     """Mask (k,): True if point i lies on simplex i and away from the corners of its facet.
 
     ``simplex`` (k, d, d) are the corners of the simplices, ``points`` (k, d), ``corners`` (k, 4, d) those of the

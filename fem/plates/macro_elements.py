@@ -40,12 +40,12 @@ class Macro:
         ``order`` 0, 1 or 2 selects which. At q points ``points`` (k, q, 2) of each of the k cells with c corners they
         are (k, q, 4c), (k, q, 2, 4c) or (k, q, 3, 4c), the last one over xx, yy, xy.
         """
-        piece, weights, slopes = self._found(points)
+        piece, weights, slopes = self._containing_pieces(points)
         own = np.take_along_axis(self.coefficients, piece[:, :, None, None], axis=1)
         polynomials = (_value, _gradient, _hessian)[order](weights, slopes)
         return np.einsum("kq...c,kqcn->kq...n", polynomials, own, optimize=True)
 
-    def _found(self, points: Array) -> tuple[Array, Array, Array]:
+    def _containing_pieces(self, points: Array) -> tuple[Array, Array, Array]:
         """Piece of a macro element that contains each point, (k, q), with the point's barycentric coordinates in it.
 
         ``points`` (k, q, 2) are q positions in each of the k cells. The coordinates (k, q, 3) come with their gradients
@@ -94,8 +94,8 @@ def macro(corners: Array, normals: Array) -> Macro:
     coefficients = np.empty((k, c, 10, 4 * c))
     for i in range(c):
         j, d = (i + 1) % c, np.einsum("kai,ki->ka", barycentric_slopes(pieces[:, i]), normals[:, i])
-        first = [_along(unit, i, corners[:, i], to) for to in (ends[:, i], centre[:, i])]
-        second = [_along(unit, j, ends[:, i], to) for to in (corners[:, i], centre[:, i])]
+        first = [_edge_coefficient(unit, i, corners[:, i], to) for to in (ends[:, i], centre[:, i])]
+        second = [_edge_coefficient(unit, j, ends[:, i], to) for to in (corners[:, i], centre[:, i])]
         own = {(3, 0, 0): unit[3 * i], (0, 3, 0): unit[3 * j]}
         own |= dict(zip([(2, 1, 0), (2, 0, 1), (1, 2, 0), (0, 2, 1)], first + second, strict=True))
         own[1, 1, 1] = _middle(own, unit[3 * c + i], d)
@@ -118,7 +118,7 @@ def _centre(corners: Array) -> Array:
     return corners[:, 0] + share[:, None] * a
 
 
-def _along(unit: Array, corner: int, start: Array, to: Array) -> Array:
+def _edge_coefficient(unit: Array, corner: int, start: Array, to: Array) -> Array:
     """Bernstein coefficient (k, 4c) next to the corner x_i of a piece, on the edge to the point x: w + ∇w·(x − x_i)/3.
 
     It is given as a linear form of the coordinates of the cell, whose unit vectors are the rows of ``unit``. ``corner``

@@ -31,7 +31,7 @@ def placed(body: Body, plane: PlaneAxes) -> Body:
         ports={name: _port(port, plane) for name, port in body.ports.items()},
         loads={name: _load(load, plane) for name, load in body.loads.items()},
         view=None if body.view is None else _view(body.view, plane),
-        section_rotation=_turned(body.section_rotation, plane.axes),
+        section_rotation=_rotated_rows(body.section_rotation, plane.axes),
         sections={name: _section(own, plane) for name, own in body.sections.items()},
     )
 
@@ -47,7 +47,7 @@ def with_port_at(body: Body, name: str, at: Any) -> Body:
     return replace(body, ports={**body.ports, name: moved})
 
 
-def _turned(rows: Any, axes: Array) -> Any:
+def _rotated_rows(rows: Any, axes: Array) -> Any:
     """Rows (3k, n) of k vectors, each turned by the rotation ``axes`` (3, 3); None stays None."""
     return None if rows is None else sparse.csr_array(each(axes, rows.shape[0] // 3) @ rows)
 
@@ -57,12 +57,14 @@ def _points(positions: Array, plane: PlaneAxes) -> Array:
 
 
 def _port(port: Port, plane: PlaneAxes) -> Port:
-    return Port(_points(port.position, plane), _turned(port.shape, plane.axes), _turned(port.rotation, plane.axes))
+    return Port(
+        _points(port.position, plane), _rotated_rows(port.shape, plane.axes), _rotated_rows(port.rotation, plane.axes)
+    )
 
 
 def _load(load: LoadPort, plane: PlaneAxes) -> LoadPort:
     normals = None if load.normals is None else load.normals @ plane.axes.T
-    return LoadPort(_points(load.positions, plane), _turned(load.shapes, plane.axes), load.measures, normals)
+    return LoadPort(_points(load.positions, plane), _rotated_rows(load.shapes, plane.axes), load.measures, normals)
 
 
 def _inertia(own: Inertia, plane: PlaneAxes) -> Inertia:
@@ -101,7 +103,7 @@ def _view(view: View, plane: PlaneAxes) -> View:
     return replace(
         view,
         points=_points(view.points, plane),
-        shape=_turned(view.shape, plane.axes),
+        shape=_rotated_rows(view.shape, plane.axes),
         tensors={name: _tensor(field, plane) for name, field in view.tensors.items()},
     )
 

@@ -130,7 +130,7 @@ def section_at(
 
 def _of_material(material: Material, section: Section, factors: tuple[float, float] | None, dim: int) -> RodSection:
     E, G, density, A = material.young, material.shear_modulus, material.density, section.area
-    second_y, torsion, polar = _across(section, dim)
+    second_y, torsion, polar = _section_moments(section, dim)
     second_z = section.second_moment
     along_y, along_z = factors or _shear_factors(section, 0.5 * E / G - 1.0)
     return RodSection(
@@ -146,7 +146,7 @@ def _of_material(material: Material, section: Section, factors: tuple[float, flo
     )
 
 
-def _across(section: Section, dim: int) -> tuple[float, float, float]:
+def _section_moments(section: Section, dim: int) -> tuple[float, float, float]:
     """Second moment about y, torsion constant and polar moment of a section [m⁴].
 
     Rods in the plane use none of the three: there an unknown constant is that of a section with I_y = I_z.

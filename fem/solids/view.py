@@ -247,11 +247,11 @@ class FiniteStress:
         F, S = np.zeros((k, p, 3, 3)), np.zeros((k, p, 3, 3))
         F[..., :2, :2] = gradients
         S[..., :2, :2] = stress[..., [[0, 2], [2, 1]]]
-        stretch, S[..., 2, 2] = self._across(gradients, stress)
+        stretch, S[..., 2, 2] = self._transverse(gradients, stress)
         F[..., 2, 2] = np.sqrt(1.0 + 2.0 * stretch)
         return F, S
 
-    def _across(self, gradients: Array, stress: Array) -> tuple[Array, Array]:
+    def _transverse(self, gradients: Array, stress: Array) -> tuple[Array, Array]:
         """Transverse strain E_zz and transverse stress S_zz of a planar body, (k, p) each.
 
         ``stress`` (k, p, 3) has the components in the plane.

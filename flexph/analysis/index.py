@@ -159,7 +159,7 @@ class _Split:
     def __init__(self, view: SystemView, conditions: _Conditions, level: int) -> None:
         self.view, self.c, self.slope = view, conditions.value, conditions.slope
         self.noise = NOISE * (COARSER**level if self.slope is None else 1.0)
-        A, whole = (self._along(view.x, way) for way in (view.V2, view.V1))
+        A, whole = (self._directional_derivatives(view.x, way) for way in (view.V2, view.V1))
         if conditions.lost is None:
             small = self._round_off(A, whole, along=view.V2, away=view.V1)
             lost = self._round_off(whole, A, along=view.V1, away=view.V2)
@@ -190,9 +190,9 @@ class _Split:
         """Jacobian ∂c/∂x₂ at a state x, without the entries that are round-off at the state of the split."""
         if not self.mask.any():
             return np.zeros(self.mask.shape)
-        return np.where(self.mask, self._along(x, self.view.V2), 0.0)
+        return np.where(self.mask, self._directional_derivatives(x, self.view.V2), 0.0)
 
-    def _along(self, x: Array, way: Array) -> Array:
+    def _directional_derivatives(self, x: Array, way: Array) -> Array:
         """Directional derivatives of the equations c = 0 at x, ``∂c/∂x · way``, along the columns of ``way``."""
         return self.view.derivative(self.c, x, way) if self.slope is None else self.slope(x) @ way
 
@@ -214,7 +214,7 @@ class _Split:
         def value(x: Array) -> Array:
             A = self.matrix(x)
             rate = self.view.V1 @ self.view.rate(x)
-            along = self._along(x, rate[:, None])[:, 0]
+            along = self._directional_derivatives(x, rate[:, None])[:, 0]
             rates = (self.combine(A) @ along)[kept]
             return np.concatenate([self.c(x)[self.rows], rates])
 

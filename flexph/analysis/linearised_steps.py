@@ -77,8 +77,8 @@ class LinearisedSteps:
         columns = list(zip(*(part.T for part in given), strict=True))
         whole = tuple(np.sum(part, axis=1) for part in given)
         for reach in REACHES:
-            ends = [self._along(step, *pair, reach=reach) for pair in columns]
-            other = self._along(step, *whole, reach=FINER * reach)
+            ends = [self._end_variation(step, *pair, reach=reach) for pair in columns]
+            other = self._end_variation(step, *whole, reach=FINER * reach)
             if self._is_sum(ends, other):
                 displaced, faster = (np.array(part).reshape(len(ends), -1).T for part in zip(*ends, strict=True))
                 return end, Variations(displaced, faster)
@@ -98,7 +98,7 @@ class LinearisedSteps:
         scaled = dense(rates_at(blocks.mechanism, place, blocks.scheme.table, start.time)[0]) * self.sizes.displaced
         return self.sizes.displaced[:, None] * np.linalg.pinv(scaled, rcond=INDEPENDENT)
 
-    def _along(self, step: _Step, displaced: Array, faster: Array, *, reach: float) -> Variations:
+    def _end_variation(self, step: _Step, displaced: Array, faster: Array, *, reach: float) -> Variations:
         """Variation of the end of a step for one variation of its start, by differences of fourth order.
 
         The variation of the start has the displacements ``displaced`` (n_v,) and the velocity changes ``faster``

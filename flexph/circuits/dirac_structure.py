@@ -37,7 +37,7 @@ def to_structure(elements: Mapping[str, Element], edges: tuple[Edge, ...], incid
     F, E = D.F.copy(), D.E.copy()
     for name, span in D.ports.items():
         of_current, of_voltage = D.F[:, span], D.E[:, span]
-        if _turned(elements[name]):  # (f, e) = (−v, i), for sources with both signs reversed
+        if _has_current_effort(elements[name]):  # (f, e) = (−v, i), for sources with both signs reversed
             F[:, span], E[:, span] = -of_voltage, of_current
         else:  # (f, e) = (−i, v)
             F[:, span] = -of_current
@@ -66,7 +66,7 @@ def _port(edge: Edge, elements: Mapping[str, Element]) -> str:
     return f"{edge.name}.{edge.pair + 1}" if isinstance(elements[edge.name], TwoPort) else edge.name
 
 
-def _turned(element: Element) -> bool:
+def _has_current_effort(element: Element) -> bool:
     """True if the effort of an element is a current: inductors, current-controlled resistors, voltage sources."""
     if isinstance(element, Storage):
         return element.kind == "inductor"

@@ -44,11 +44,11 @@ class Readings:
         trees, links = list(tree.tree), list(tree.links)
         voltages[trees], currents[links] = efforts[trees], efforts[links]
         voltages[links], currents[trees] = tree.M.T @ efforts[trees], -tree.M @ efforts[links]
-        self._spread(voltages, currents)
+        self._remove_switches(voltages, currents)
         self.voltages, self.currents = voltages, self._through_windings(currents)
         self.potentials = np.linalg.pinv(A.T) @ voltages
 
-    def _spread(self, voltages: Array, currents: Array) -> None:
+    def _remove_switches(self, voltages: Array, currents: Array) -> None:
         """Subtract in place from voltages and currents (edges, n + m) what open and closed switches leave undetermined.
 
         The result has the least norm at the switches.

@@ -127,7 +127,7 @@ def _arrays(
         plus=np.array(ends[0]),
         minus=np.array(ends[1]),
         fixed=np.array([[v[k].fixed or zero for v in vectors] for k in range(VECTORS)]),
-        body=np.array([[_turned(c, gap, side, moves) for _, c, gap in gaps] for side in range(2)]),
+        body=np.array([[_moment_body(c, gap, side, moves) for _, c, gap in gaps] for side in range(2)]),
         share=np.array([[gap.radii[side] for _, _, gap in gaps] for side in range(2)]),
         owner=np.array([i for i, _, _ in gaps]),
         rigid=np.array([isinstance(law, Rigid) for law in laws]),
@@ -280,7 +280,7 @@ def _moves(bodies: Mapping[str, AnyBody], port: str) -> _Moves:
     return _Moves(index, place.rotation is not None, bends, deforms)
 
 
-def _turned(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
+def _moment_body(connection: Connection, gap: Gap, side: int, moves: Moves) -> int:
     """Index of the body to which friction at a gap applies a moment, on side 0 or 1 of the gap; −1 if to none.
 
     Raises ValueError if the port has no rotation, or rotates relative to its body.

@@ -198,7 +198,7 @@ def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, fl
     """
     round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[round_pairs] == AXIAL)[:, None]
-    first, last = (v[0, round_pairs] - np.where(across, _along(v[:, round_pairs]), 0.0) for v in (first, last))
+    first, last = (v[0, round_pairs] - np.where(across, _projection(v[:, round_pairs]), 0.0) for v in (first, last))
     way, radius = last - first, c.offset[round_pairs]
     length = np.maximum(np.linalg.norm(way, axis=1), 1e-150)
     middle = -np.vecdot(first, way) / length**2
@@ -212,7 +212,7 @@ def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, fl
     return entry, entry + 0.1 * float(half[at])
 
 
-def _along(v: Array) -> Array:
+def _projection(v: Array) -> Array:
     """Projection (c, d) of the first of the vectors ``v`` (2 or more, c, d) on the second, for each contact."""
     square = np.vecdot(v[1], v[1])
     part: Array = (np.vecdot(v[0], v[1]) / np.where(square > 0.0, square, 1.0))[:, None] * v[1]

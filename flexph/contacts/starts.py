@@ -60,7 +60,9 @@ def warn_of_deep_starts(a: Arrays, connections: Sequence[Connection], at: tuple[
     for owner in np.unique(c.owner[deep]):
         contacts = np.flatnonzero(deep & (c.owner == owner))
         k = contacts[np.argmax(depth[contacts] / size[contacts])]
-        unit, of = ("rad", "") if c.kind[k] == ANGLE else ("m", f", {depth[k] / size[k]:.2g} of {_what(c, int(k))}")
+        unit, of = (
+            ("rad", "") if c.kind[k] == ANGLE else ("m", f", {depth[k] / size[k]:.2g} of {_length_name(c, int(k))}")
+        )
         press = f" (the weight of all bodies would give a penetration of {carries[k]:.2g} {unit})" if carries[k] else ""
         text = (
             f"{names[owner]}: the contact begins with a penetration of {depth[k]:.3g} {unit}{of}{press}, which stores "
@@ -93,7 +95,7 @@ def _carrying(a: Arrays, c: Contacts) -> Array:
     return carried
 
 
-def _what(c: Contacts, k: int) -> str:
+def _length_name(c: Contacts, k: int) -> str:
     """Name, for messages, of the length in :func:`_sizes` to which the penetration of contact ``k`` is compared."""
     if c.kind[k] in (OFFSET, SHAPE):
         return "the radius" if c.share[0, k] > 0.0 else "the size of the mechanism"

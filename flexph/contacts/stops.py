@@ -129,7 +129,7 @@ def stop(
             signs = (Spokes(first, second, limits, way_of_zero),)
             if isinstance(law, ElasticLaw):
                 return Form(measures=(_spring("angle", turn, law, ends),), signs=signs)
-            vectors = _turned(first, second, way_of_zero, axes, middle)
+            vectors = _limit_vectors(first, second, way_of_zero, axes, middle)
             gaps = tuple(Gap("angle", vectors, s, s * (v - middle), law, name=w, origin=middle) for s, w, v in given)
         return Form(gaps=gaps, signs=signs)
 
@@ -203,7 +203,9 @@ def _check_angles(given: Sequence[tuple[float, str, float]], middle: float) -> N
         )
 
 
-def _turned(first: str, second: PortName, way: Axes, axes: Axes | None, middle: float) -> tuple[Vector, Vector, Vector]:
+def _limit_vectors(
+    first: str, second: PortName, way: Axes, axes: Axes | None, middle: float
+) -> tuple[Vector, Vector, Vector]:
     """Vectors V, W, U with sine V·W and cosine V·U of an angle measured from the middle of its limits.
 
     Measured like this, the angle jumps by a full turn opposite to the middle, outside of the limits.

@@ -43,7 +43,7 @@ def delayed(controller: Sampled, calls: int) -> Sampled:
         queue = [*waiting, answer]
         return (queue[0], queue[1:]) if len(queue) > calls else ({}, queue)
 
-    return _through(controller, change, [])
+    return _filtered(controller, change, [])
 
 
 @checked
@@ -70,10 +70,10 @@ def saturated(controller: Sampled, limits: Mapping[str, float]) -> Sampled:
     most = _positive("limits", limits)
 
     def change(answer: Answer, memory: Any) -> tuple[Answer, Any]:
-        _among("limits", most, answer)
+        _refuse_unknown_ports("limits", most, answer)
         return {port: _clipped(value, most.get(port)) for port, value in answer.items()}, memory
 
-    return _through(controller, change, 0)
+    return _filtered(controller, change, 0)
 
 
 @checked
@@ -100,12 +100,12 @@ def rate_limited(controller: Sampled, rates: Mapping[str, float]) -> Sampled:
     most = read_only({port: rate * controller.period for port, rate in _positive("rates", rates).items()})
 
     def change(answer: Answer, last: Answer) -> tuple[Answer, Answer]:
-        _among("rates", most, answer)
+        _refuse_unknown_ports("rates", most, answer)
         steps = {port: np.asarray(value) - last.get(port, 0.0) for port, value in answer.items()}
         now = {port: last.get(port, 0.0) + _clipped(step, most.get(port)) for port, step in steps.items()}
         return now, now
 
-    return _through(controller, change, {})
+    return _filtered(controller, change, {})
 
 
 @checked
@@ -171,7 +171,7 @@ class _OutputFilter:
         return changed, {"inner": inner, "own": own} if self.remembers else {"own": own}
 
 
-def _through(controller: Sampled, change: Callable[[Answer, Any], tuple[Answer, Any]], own: Any) -> Sampled:
+def _filtered(controller: Sampled, change: Callable[[Answer, Any], tuple[Answer, Any]], own: Any) -> Sampled:
     remembers = controller.memory is not None
     memory = {"inner": controller.memory, "own": own} if remembers else {"own": own}
     return replace(controller, function=_OutputFilter(controller.function, remembers, change), memory=memory)
@@ -192,7 +192,7 @@ def _number(port: str, value: Any) -> Any:
     return float(given) if given.ndim == 0 else given
 
 
-def _among(name: str, values: Mapping[str, float], answer: Answer) -> None:
+def _refuse_unknown_ports(name: str, values: Mapping[str, float], answer: Answer) -> None:
     """Raise InvalidOutputError if ``values`` names a port for which the controller returned no input."""
     unknown = sorted(set(values) - set(answer))
     if answer and unknown:  # before the first output of a delayed controller there are no outputs

@@ -31,7 +31,7 @@ def _is_called(controller: Any) -> bool:
     return isinstance(controller, Sampled) or (isinstance(controller, StateFeedback) and controller.period is not None)
 
 
-def _held(c: FeedbackLoop) -> Sampled:
+def _as_sampled(c: FeedbackLoop) -> Sampled:
     """Sampled controller that is equivalent to a feedback with a period."""
     assert c.given.period is not None
     return Sampled(function=c.by_port, period=c.given.period, sensors=c.given.sensors)
@@ -70,7 +70,7 @@ class ControlLoops:
         self.last = LastStep.none(start.multipliers, start.x)
         called: dict[str, Any] = {name: c for name, c in controllers.items() if _is_called(c)}
         feedback = {n: FeedbackLoop(n, c, model) for n, c in called.items() if isinstance(c, StateFeedback)}
-        held, ports = {name: _held(c) for name, c in feedback.items()}, self._ports(model, called)
+        held, ports = {name: _as_sampled(c) for name, c in feedback.items()}, self._ports(model, called)
         self.called = [CalledLoop(name, held.get(name, c), model, start, ports) for name, c in called.items()]
         self._feedback = [feedback.get(name) for name in called]
         self.read_steps = any(loop.reads_steps for loop in self.called)

@@ -180,7 +180,7 @@ def hydraulic_cylinder(
         },
         parts={"content": slice(0, 3), "vector": slice(3, 3 + dim), "opening": slice(n - 1, n)},
         means={"z": fluid.efforts, "R": fluid.mean_resistance},
-        cautions=(partial(_beyond, fluid),),
+        cautions=(partial(_range_warning, fluid),),
     )
 
 
@@ -305,7 +305,7 @@ def _identric(a: float, b: float) -> float:
     return total
 
 
-def _beyond(fluid: _Cylinder, x: Array) -> str | None:
+def _range_warning(fluid: _Cylinder, x: Array) -> str | None:
     """Warning if the piston is beyond its stroke, a pressure below vacuum, or the valve too far open; else None."""
     position = float(np.linalg.norm(x[3:-1])) - fluid.length
     if not 0.0 <= position <= fluid.stroke:

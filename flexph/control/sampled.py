@@ -83,10 +83,10 @@ class Sampled:
         if not isinstance(self.sensors, Mapping):
             raise ValueError(f"sensors must be a mapping of names to quantities, got {check.shown(self.sensors)}")
         object.__setattr__(self, "sensors", read_only(self.sensors))
-        object.__setattr__(self, "memory", _own("memory", self.memory))
+        object.__setattr__(self, "memory", _copied_memory("memory", self.memory))
 
 
-def _own(name: str, memory: Any) -> Any:
+def _copied_memory(name: str, memory: Any) -> Any:
     """Copy of the memory of a controller; raises ValueError if checkpoints and files cannot store it."""
     try:
         return deep_copy(memory)
@@ -171,7 +171,7 @@ class CalledLoop:
         self.memory, self.near = known["memory"], known["near"]
         self.remembers |= self.memory is not None
         for port, value in known["inputs"].items():
-            self._set(held, port, value, time)
+            self._set_input(held, port, value, time)
         self.outputs, self.keys = tuple(known["inputs"]), set(known["inputs"])
         if known.get("last"):
             self.last = LastStep(*known["last"])
@@ -217,7 +217,7 @@ class CalledLoop:
             if entry is not None and type(value) is float and value - value == 0.0:
                 held[entry] = value
             else:
-                self._set(held, port, value, time)
+                self._set_input(held, port, value, time)
         self.calls += 1
         if outputs.keys() == self.keys:
             return False
@@ -238,10 +238,10 @@ class CalledLoop:
             message = f"{self._label} raised {type(error).__name__} at t = {time:.6g} s: {error}{known_names}"
             raise TimedError(message) from error
         if known:
-            self.memory = _own(f"the memory of {self._label} at t = {time:.6g} s", memory)
+            self.memory = _copied_memory(f"the memory of {self._label} at t = {time:.6g} s", memory)
         return inputs
 
-    def _set(self, held: Array, port: str, value: Any, time: float) -> None:
+    def _set_input(self, held: Array, port: str, value: Any, time: float) -> None:
         """Write the input of a port, a number or array, into ``held``; raises TimedError if it does not fit."""
         message = f"{self._label} at t = {time:.6g} s: "
         try:

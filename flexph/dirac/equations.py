@@ -224,7 +224,7 @@ class GeneralEquations(_Equations):
             parts["multipliers"] = slice(self.size - self.multipliers, self.size)
         return parts
 
-    def _spread(self, here: Array) -> Array:
+    def _effort_blocks(self, here: Array) -> Array:
         """Block-diagonal matrix V of the efforts (e_S, e_R, e_C) = V (∇H, a, y), at the energy variables ``here``."""
         return block_diag(np.eye(self.n), *(r.admitted(here) for r in self.relations), np.eye(self.m))
 
@@ -240,7 +240,7 @@ class GeneralEquations(_Equations):
         inner = np.where(free[:, None] | free[None, :], 0.0, J)
         G = J[:, free].copy()
         G[free] = np.eye(G.shape[1])
-        V = self._spread(here)
+        V = self._effort_blocks(here)
         whole = -np.block([[V.T @ inner @ V, V.T @ G], [-G.T @ V, np.zeros((G.shape[1],) * 2)]])
         return whole if self.names.reciprocal else whole - self.resistance(x)[1]
 

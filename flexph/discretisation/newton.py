@@ -135,7 +135,7 @@ class Newton:
             change = relative(size * step, x, size)
             if not np.isfinite(change):
                 raise StepFailed(REASONS[DIVERGED], iteration, change)
-            share, x, defect, terms = self._along(equations, x, step, size)
+            share, x, defect, terms = self._line_search(equations, x, step, size)
             # a correction of noise leaves less: no further Jacobian is needed
             if change <= NEWTON.noise or (share == before == 1.0 and 0.5 * previous < change <= NEWTON.stalled):
                 self._known[0] = 1
@@ -143,7 +143,9 @@ class Newton:
             previous, before = change, share
         raise StepFailed(REASONS[UNSETTLED], NEWTON.iterations, previous)
 
-    def _along(self, equations: StepEquations, x: Array, step: Array, size: Array) -> tuple[float, Array, Array, Any]:
+    def _line_search(
+        self, equations: StepEquations, x: Array, step: Array, size: Array
+    ) -> tuple[float, Array, Array, Any]:
         """Line search along a correction: returns its share (at most 1), the new x, and the residual and its terms.
 
         x − share · size · step is the new x. At this share the next correction has hardly any component along the

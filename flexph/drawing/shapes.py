@@ -184,7 +184,7 @@ def _tube(length: float, radius: float, inner: float) -> tuple[Array, Array]:
             np.column_stack([first + a, second + b, first + b]),
             np.column_stack([first + a, second + a, second + b]),
         ]
-    return _tidy(points, np.vstack(cells))
+    return _without_duplicates(points, np.vstack(cells))
 
 
 def _octasphere(levels: int) -> tuple[Array, Array]:
@@ -202,7 +202,7 @@ def _octasphere(levels: int) -> tuple[Array, Array]:
     return points, cells
 
 
-def _tidy(points: Array, cells: Array) -> tuple[Array, Array]:
+def _without_duplicates(points: Array, cells: Array) -> tuple[Array, Array]:
     """Points without duplicates, and cells of these points without triangles with two equal corners."""
     unique, inverse = np.unique(points, axis=0, return_inverse=True)
     cells = inverse.reshape(-1)[cells]

@@ -116,7 +116,7 @@ def write_load_steps(
     own = check.lookup("body", body, solution.mechanism.bodies)
     mesh = mesh_of(body, own)
     rows = _rows(solution, at)
-    given = _given(solution, dict(inputs or {}))
+    given = _run_inputs(solution, dict(inputs or {}))
     used = _ports(solution, body)
     states = [_balance(solution, (body, own, mesh), row, inputs=given, ports=used) for row in rows]
     forces, resultants, spin, wrenches = (np.array(column) for column in zip(*states, strict=True))
@@ -170,7 +170,7 @@ def _rows(solution: Solution, at: Any) -> Array:
     return np.unique(np.abs(times[:, None] - wanted).argmin(axis=0))
 
 
-def _given(solution: Solution, inputs: dict[str, Input]) -> dict[str, Input]:
+def _run_inputs(solution: Solution, inputs: dict[str, Input]) -> dict[str, Input]:
     """Inputs of the run by external port: the given ones and those of sliders.
 
     Raises ValueError if an input that did work is missing.

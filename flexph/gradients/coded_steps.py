@@ -134,7 +134,7 @@ def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Ar
     """
     size = np.abs(moved).max(axis=1)
     scaled = moved / size[:, None]
-    first, kind = _alike(scaled)
+    first, kind = _proportional_groups(scaled)
     left, values, _ = np.linalg.svd(_matrices(scaled[first]))
     ranks = np.minimum((values > RANK * values[:, :1]).sum(axis=1), values.shape[1] - 2)
     numbers, parameters, found = [np.zeros(0, dtype=int)], [np.zeros(0, dtype=int)], [np.zeros(0)]
@@ -155,7 +155,7 @@ def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Ar
     return (np.concatenate(numbers), np.concatenate(parameters)), np.concatenate(found), np.flatnonzero(~fits)
 
 
-def _alike(scaled: Array) -> tuple[Array, Array]:
+def _proportional_groups(scaled: Array) -> tuple[Array, Array]:
     """Groups of numbers with proportional changes: first number of each group, and group of each number.
 
     ``scaled`` (numbers, samples) are the changes divided by the largest of each number.

@@ -148,22 +148,22 @@ class _Calls:
 
     def value(self, x: Array) -> float:
         """Value of the objective f at x; NaN where it has none."""
-        return float(self._asked(self.problem.value, x, np.array(np.nan)))
+        return float(self._evaluated(self.problem.value, x, np.array(np.nan)))
 
     def slope(self, x: Array, out: Array) -> Array:
         """Derivatives (n,) of f with respect to x, written to ``out``; NaN where f has none."""
         self.last = np.array(x)
-        out[:] = self._asked(self.problem.slope, x, np.full_like(out, np.nan))
+        out[:] = self._evaluated(self.problem.slope, x, np.full_like(out, np.nan))
         return out
 
     def constraints(self, x: Array, out: Array) -> Array:
         """Write the values c (m,) of the constraints at x into ``out`` and return it; NaN where they have none."""
-        out[:] = self._asked(self.problem.constraints, x, np.full_like(out, np.nan))
+        out[:] = self._evaluated(self.problem.constraints, x, np.full_like(out, np.nan))
         return out
 
     def slopes(self, x: Array, out: Array) -> Array:
         """Derivatives of c with respect to x, written row by row to ``out``; NaN where c has none."""
-        out[:] = np.ravel(self._asked(self.problem.slopes, x, np.full_like(out, np.nan)))
+        out[:] = np.ravel(self._evaluated(self.problem.slopes, x, np.full_like(out, np.nan)))
         return out
 
     def goes_on(self, *_: Any) -> bool:
@@ -172,10 +172,10 @@ class _Calls:
         False if an exception was raised, to end the search.
         """
         if self.settle is not None and self.last.size:
-            self._asked(self.settle, self.last, np.array(np.nan))
+            self._evaluated(self.settle, self.last, np.array(np.nan))
         return self.raised is None
 
-    def _asked(self, function: Callable[[Array], Any], x: Array, nothing: Array) -> Any:
+    def _evaluated(self, function: Callable[[Array], Any], x: Array, nothing: Array) -> Any:
         """Value of a function at x; ``nothing`` if it raises an exception, or an earlier one did."""
         if self.raised is None:
             try:

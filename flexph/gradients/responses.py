@@ -100,7 +100,7 @@ class Responses:
             elif isinstance(value, Functional):
                 values[name] = sensed_of(WholeRun(own, run), value).value
             else:
-                values[name] = _asked(name, value, parameters)
+                values[name] = _function_value(name, value, parameters)
         return values
 
     def derivatives(self, **parameters: float) -> tuple[Values, ByParameter]:
@@ -122,7 +122,7 @@ class Responses:
         for name, own in gradients(self.make, parameters, self.times, back).items() if back else ():
             values[name], by[name] = own.value, dict(own.by)
         for name, function in plain.items():
-            values[name] = _asked(name, function, parameters)
+            values[name] = _function_value(name, function, parameters)
             by[name] = {key: _slope(name, function, parameters, key) for key in parameters}
         return {name: values[name] for name in self.values}, {name: by[name] for name in self.values}
 
@@ -163,7 +163,7 @@ def _shaped(quantity: Quantity, values: Array) -> Array:
     return values[:, 0] if quantity.scalar else values
 
 
-def _asked(name: str, function: Callable[..., Any], parameters: Mapping[str, float]) -> float:
+def _function_value(name: str, function: Callable[..., Any], parameters: Mapping[str, float]) -> float:
     """Value of the function ``name`` of the parameters, as a float."""
     return check.number(f"values[{name!r}]", function(**parameters))
 
@@ -175,12 +175,12 @@ def _slope(name: str, function: Callable[..., Any], parameters: Mapping[str, flo
     """
     size = step_of(parameters[key])
     at = [{**parameters, key: parameters[key] + k * size} for k in (-3, -2, -1, 1, 2, 3)]
-    own = [_asked(name, function, one) for one in at]
+    own = [_function_value(name, function, one) for one in at]
     pairs = np.array([own[3] - own[2], own[4] - own[1], own[5] - own[0]])
     fine = float(np.array([*ORDER_SIX.values()]) @ pairs) / size
     coarse = float(8.0 * pairs[0] - pairs[1]) / (12.0 * size)
     noise = 1e-12 * float(np.abs(own).max()) / size
-    here = _asked(name, function, parameters)
+    here = _function_value(name, function, parameters)
     bend = (own[0] + own[5] - 2.0 * here - 9.0 * (own[2] + own[3] - 2.0 * here)) / size  # nonzero at a kink
     if max(abs(fine - coarse), abs(bend)) > AGREED * float(np.abs(pairs).max()) / size + noise:
         raise ValueError(f"values[{name!r}] must be a smooth function, it is not near {key} = {parameters[key]:g}")

@@ -224,9 +224,9 @@ class _ChangedRun:
         try:
             part = run_mechanism(mechanism, state, self._times(state.time), method=self.method, options=options)
         except Unfinished as error:
-            error.solution = self._kept(error.solution, watched, booking)
+            error.solution = self._stored_part(error.solution, watched, booking)
             raise
-        self.parts.append(self._kept(part, watched, booking))
+        self.parts.append(self._stored_part(part, watched, booking))
         end, view = part.final, MechanismView(part.mechanism, part.states[-1])
         apart = {
             name: 0.0 if part.events[name].times.size else abs(_value(name, of, view, end.time))
@@ -234,7 +234,7 @@ class _ChangedRun:
         }
         return end, [name for name, value in apart.items() if value <= ON_ZERO * abs(values[name])]
 
-    def _kept(self, part: Solution, watched: dict[str, Any], booking: JointChangeBalance | None) -> Solution:
+    def _stored_part(self, part: Solution, watched: dict[str, Any], booking: JointChangeBalance | None) -> Solution:
         """Solution of a part as stored: with the energies of the change before it, without the events of conditions.
 
         ``booking`` are these energies, ``watched`` the conditions by the names of their events.

@@ -137,7 +137,7 @@ def drive(
             signs = (Solid("turn", port, None if axes is None else axes[0], axes=reference),)
             if own is not None:
                 return Form(measures=(Measure("angle", turn, 0.0, rate, motion, law=own),), signs=signs)
-            parallel = () if axes is None else (_turned(axes, motion, origin),)
+            parallel = () if axes is None else (_driven_directions(axes, motion, origin),)
             return Form((angle_row(turn, motion),), parallel=parallel, signs=signs)
         if what == "rotation":
             rows = _rotation_rows(port, reference, dim, motion)
@@ -169,7 +169,7 @@ def _compliance(
     return law, rate
 
 
-def _turned(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:
+def _driven_directions(axes: Axes, angle: Motion, zero: float) -> Callable[[float], Axes]:
     """Pairs of directions, as a function of time [s], that a driven angle makes coincide.
 
     They are the direction of the first section from which the angle is measured, and its wanted direction in the second

@@ -127,7 +127,7 @@ def product_gradient(a: Arrays, vector: Array) -> Any:
     if is_sparse(a):
         columns = zip(on_first.T, on_second.T, strict=True)
         pieces = [scale_rows(a.select_first, one) + scale_rows(a.select_second, other) for one, other in columns]
-        return sum(_along(piece, i, a.dim) for i, piece in enumerate(pieces))
+        return sum(_on_component(piece, i, a.dim) for i, piece in enumerate(pieces))
     gradient = a.select_first[:, :, None] * on_first[:, None] + a.select_second[:, :, None] * on_second[:, None]
     return gradient.reshape(a.first.size, vector.size)
 
@@ -142,7 +142,7 @@ def product_rows(a: Arrays, vector: Array, rows: Any) -> Any:
     return (first + np.matmul(on_second[:, None], moved.take(a.second, axis=0)))[:, 0]
 
 
-def _along(matrix: Any, axis: int, dim: int) -> Any:
+def _on_component(matrix: Any, axis: int, dim: int) -> Any:
     """Sparse matrix (p, v·d) that applies ``matrix`` (p, v) to component ``axis`` of the vectors only."""
     matrix, (rows, count) = sparse.csr_array(matrix), matrix.shape
     return sparse.csr_array((matrix.data, dim * matrix.indices + axis, matrix.indptr), shape=(rows, dim * count))

@@ -136,7 +136,7 @@ def magic_ratio(x: float, shape: float, curvature: float) -> tuple[float, float]
     return ratio, (steep - ratio) / x
 
 
-def _given(
+def _checked_parameters(
     longitudinal: float, lateral: float | None, bounds: tuple[float | None, float | None], least_speed: float
 ) -> tuple[float, ...]:
     """Parameters c₁, c₂, μN or μ, and the least speed of a creep law, after their checks.
@@ -220,7 +220,7 @@ def creep(
     >>> tyre.force(np.array([0.0, 0.1]), 10.0).round(1)  # a slip angle of 0.01 rad
     array([  -0. , -472.7])
     """
-    along, across, bound, least = _given(longitudinal, lateral, (limit, friction), least_speed)
+    along, across, bound, least = _checked_parameters(longitudinal, lateral, (limit, friction), least_speed)
     check.choice("saturation", saturation, KINDS[:2])
     turning = check.not_negative("lateral_spin", lateral_spin), check.not_negative("spin", spin)
     return CreepLaw(saturation, (along, across, bound, 1.0, 0.0, least, *turning), friction is not None)
@@ -283,7 +283,7 @@ def magic_formula(
     """
     if limit is None and friction is None:
         raise ValueError("a magic_formula needs its peak: limit=μN [N], or friction=μ")
-    along, across, bound, least = _given(longitudinal, lateral, (limit, friction), least_speed)
+    along, across, bound, least = _checked_parameters(longitudinal, lateral, (limit, friction), least_speed)
     if not 0.0 < check.number("shape", shape) <= 2.0:
         raise ValueError(f"shape must be above 0 and at most 2, got {shape}")
     if check.number("curvature", curvature) > 1.0:

@@ -185,10 +185,10 @@ class ScheduledRelation:
 
 
 def _each(function: Callable[[float], float], s: Array) -> Array:
-    return np.array([_asked(function, value) for value in s.ravel().tolist()]).reshape(s.shape)
+    return np.array([_checked_value(function, value) for value in s.ravel().tolist()]).reshape(s.shape)
 
 
-def _asked(function: Callable[[float], float], rate: float) -> float:
+def _checked_value(function: Callable[[float], float], rate: float) -> float:
     """Value of a function at a rate; an exception that it raises becomes a ValueError that names the rate."""
     try:
         return float(function(rate))

@@ -179,7 +179,7 @@ class Search:
                 if not touch.is_rim
             ]
             soft += [touch.row() for touch in self.rigid if touch.name in rims]
-            soft += [touch.sprung(k, dim) for touch in held if touch.is_rigid]
+            soft += [touch.tangent_springs(k, dim) for touch in held if touch.is_rigid]
             try:
                 c = self._equilibrium(self.pose, soft, [t for t in held if not t.is_rigid]).configuration
             except UnheldError:
@@ -212,7 +212,9 @@ class Search:
         or springs hold the contacts ``held`` along their tangents.
         """
         dim, springs = self.mechanism.layout.dim, self._springs if springs is None else springs
-        rows = [touch.held(dim) if touch.is_rigid else touch.sprung(touch.holding, dim) for touch in held]
+        rows = [
+            touch.tangent_rows(dim) if touch.is_rigid else touch.tangent_springs(touch.holding, dim) for touch in held
+        ]
         resting = self.mechanism.replace(joints=[*self._others, *springs, *contacts, *rows])
         anchors = carried(self.mechanism, resting, self.pose.anchors, self._anchors(resting))
         at = pose.centres, pose.rotations

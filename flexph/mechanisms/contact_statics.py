@@ -28,12 +28,12 @@ from .model.time_table import table_of
 from .skins_at_rest import (
     carrying_sets,
     changed_sets,
-    each_alone,
     has_skins,
     nearest_faces,
     numbers,
+    separate_contacts,
+    tied_contacts,
     tied_sets,
-    together,
 )
 from .statics.stability import warn_if_unstable
 
@@ -74,7 +74,7 @@ def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
     pose = Pose(c.r, c.R, state.anchors, tuple(mechanism.bodies))
     if has_skins(mechanism):
         size = extent(mechanism, c.r, c.R)
-        mechanism = together(mechanism, tied_sets(mechanism, c, size, CLOSED * size))
+        mechanism = tied_contacts(mechanism, tied_sets(mechanism, c, size, CLOSED * size))
     if has_surfaces(mechanism):
         mechanism, _ = on_faces(mechanism, c, _touched_edges(mechanism, c, extent(mechanism, c.r, c.R)))
     search = Search(mechanism, pose, inputs, state.time, c)
@@ -97,14 +97,14 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
     soft = SOFT * float(np.linalg.norm(mechanism.network.arrays.weight, axis=1).sum() or 1.0) / size
     for _ in range(CHANGES):  # each face alone, which shows where the balls come to rest
         sets = numbers(nearest_faces(mechanism, c))
-        rested = _rest_on_surfaces(each_alone(mechanism, sets, soft), pose, inputs, time=time, bent=bent)
+        rested = _rest_on_surfaces(separate_contacts(mechanism, sets, soft), pose, inputs, time=time, bent=bent)
         c = rested.configuration
         pose, bent = Pose(c.r, c.R, pose.anchors, pose.bodies), c.u
         if sets == numbers(nearest_faces(mechanism, c)):
             break
     sets = carrying_sets(mechanism, rested, size)
     for _ in range(CHANGES):
-        local = together(mechanism, sets)
+        local = tied_contacts(mechanism, sets)
         rested = _rest_on_surfaces(local, pose, inputs, time=time, bent=bent, on_faces=True)
         c = rested.configuration
         pose, bent = Pose(c.r, c.R, pose.anchors, pose.bodies), c.u

@@ -129,7 +129,7 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
         level = float(n @ places[0, :dim]) - feature.gap
         face = Gap("offset", (gap.vectors[0], normal, none), 1.0, level, gap.law, gap.sides, gap.radii, gap.name)
         return face, feature
-    apart = _shifted(gap.vectors[0], port, own[PLACE : PLACE + dim] @ axes)
+    apart = _with_offset_start(gap.vectors[0], port, own[PLACE : PLACE + dim] @ axes)
     sign, share = float(own[SIGN]), gap.radii[0] / gap.offset if gap.offset else 0.0
     shares = (share, 1.0 - share)
     return Gap("distance", (apart, none, none), sign, gap.offset, gap.law, gap.sides, shares, gap.name), feature
@@ -148,14 +148,14 @@ def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featu
     feature = Feature(float(np.sqrt(found[0, SQUARE])) - gap.offset, contact.name, "an edge")
     assert gap.sides is not None
     halves = [np.array(v.fixed if v.plus is None else v.plus.direction) for v in gap.vectors[1:3]]
-    points = _shifted(_ahead(gap.vectors[0], first * halves[0]), gap.sides[1], second * halves[1])
+    points = _with_offset_start(_with_offset_end(gap.vectors[0], first * halves[0]), gap.sides[1], second * halves[1])
     normal = tuple((apart / np.linalg.norm(apart)).tolist())
     level, none = float(np.linalg.norm(apart)) - feature.gap, Vector(fixed=(0.0,) * V.size)
     plane = Vector(fixed=normal)
     return Gap("offset", (points, plane, none), 1.0, level, gap.law, gap.sides, gap.radii, gap.name), feature
 
 
-def _ahead(vector: Vector, offset: Array) -> Vector:
+def _with_offset_end(vector: Vector, offset: Array) -> Vector:
     """World vector with its end moved by an ``offset`` in the axes of the section at the end, or in world axes.
 
     World axes are used if the end is on the ground.
@@ -166,7 +166,7 @@ def _ahead(vector: Vector, offset: Array) -> Vector:
     return replace(vector, plus=BodyVector(vector.plus.port, offset=tuple((before + offset).tolist())))
 
 
-def _shifted(vector: Vector, port: Any, offset: Array) -> Vector:
+def _with_offset_start(vector: Vector, port: Any, offset: Array) -> Vector:
     """World vector with its start moved by an ``offset`` in the axes of the section at ``port``, or in world axes.
 
     World axes are used if ``port`` is on the ground.

@@ -78,13 +78,13 @@ def apart(faces: list[NearFace], size: float) -> list[NearFace]:
     return own
 
 
-def each_alone(mechanism: Mechanism, sets: Sets, stiffness: float) -> Mechanism:
+def separate_contacts(mechanism: Mechanism, sets: Sets, stiffness: float) -> Mechanism:
     """Mechanism in which each face of a set is a separate contact; a rigid one gets a ``stiffness`` [N/m]."""
     soft = KelvinVoigt(stiffness)
     return _with(mechanism, sets, lambda k, gap: replace(gap, skin=k, law=soft if _is_rigid(gap) else gap.law))
 
 
-def together(mechanism: Mechanism, sets: Sets) -> Mechanism:
+def tied_contacts(mechanism: Mechanism, sets: Sets) -> Mechanism:
     """Mechanism in which each ball touches only the faces of its set, the first of which acts as a contact.
 
     The other faces of a set have the same gap.

@@ -139,13 +139,13 @@ class Touch:
             law = Angle(products[0], products[1], value)
         return self._as(Form(rows=(Row("normal", law, "N m" if self.gap.kind == "angle" else "N"),)))
 
-    def held(self, dim: int) -> Connection:
+    def tangent_rows(self, dim: int) -> Connection:
         """Joint with constraints that hold the point of contact along the tangents of the plane; ``dim`` is 2 or 3."""
         apart, normal, _ = self.gap.vectors
         rows = [Row(f"tangent {k + 1}", Offset(Product(apart, t), None)) for k, t in enumerate(_tangents(normal, dim))]
         return self._as(Form(rows=tuple(rows)), name=f"{self.name}: friction")
 
-    def sprung(self, stiffness: float, dim: int) -> Connection:
+    def tangent_springs(self, stiffness: float, dim: int) -> Connection:
         """Springs of a stiffness [N/m] that hold the point of contact along the tangents of the plane.
 
         ``dim`` is 2 or 3.

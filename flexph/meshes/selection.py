@@ -27,7 +27,7 @@ def selected(contents: MeshContents, name: str) -> MeshContents:
     mesh, groups = contents.mesh, cell_groups(contents.mesh)
     names = {alias: group for alias, group in contents.aliases.items() if group in groups and alias not in groups}
     label = check.lookup("group of cells", name, {**{g: g for g in groups}, **names}, "select: the mesh")
-    kept = _kept(mesh, groups[label], name)
+    kept = _selected_cells(mesh, groups[label], name)
     body = np.unique(np.concatenate([mesh.cells[b].data[cells].ravel() for b, cells in kept.items()]))
     chosen = _restricted(mesh, kept, body)
     counts = {
@@ -54,7 +54,7 @@ def selected(contents: MeshContents, name: str) -> MeshContents:
     )
 
 
-def _kept(mesh: meshio.Mesh, members: dict[int, Array], name: str) -> dict[int, Array]:
+def _selected_cells(mesh: meshio.Mesh, members: dict[int, Array], name: str) -> dict[int, Array]:
     """Indices, by block, of the cells to keep if the group ``members`` is selected; ``name`` names it in errors.
 
     The cells of highest dimension in the group are kept, with all cells of the mesh that lie on their facets, and cells

@@ -55,7 +55,7 @@ def rank_of(matrix: Array, *, tolerance: float = RANK) -> int:
     for rows, columns in _blocks(matrix):
         A = equilibrated(matrix[np.ix_(rows, columns)])[0]
         values = np.linalg.svd(A, compute_uv=False)
-        rank += int(np.sum(values > _least(A.shape, tolerance) * values[0]))
+        rank += int(np.sum(values > _tolerance(A.shape, tolerance) * values[0]))
     return rank
 
 
@@ -136,7 +136,7 @@ def subspaces(matrix: Array, *, tolerance: float = RANK) -> Subspaces:
     left, right = _Basis(m), _Basis(n)
     for i, j in _blocks(matrix):
         A, r, c = equilibrated(matrix[np.ix_(i, j)])
-        own = singular_vectors(A, tolerance=_least(A.shape, tolerance))
+        own = singular_vectors(A, tolerance=_tolerance(A.shape, tolerance))
         left.add(i, own.left_null / r[:, None])
         right.add(j, own.null / c[:, None])
     return Subspaces(*left.columns(), *right.columns())
@@ -196,7 +196,7 @@ def _sizes(lengths: Array) -> Array:
     return np.where(lengths > 0.0, lengths, 1.0)
 
 
-def _least(shape: tuple[int, ...], tolerance: float) -> float:
+def _tolerance(shape: tuple[int, ...], tolerance: float) -> float:
     """Relative tolerance of singular values: the given one, or round-off for a matrix of this shape if larger."""
     return max(tolerance, 10.0 * max(shape) * float(np.finfo(float).eps))
 

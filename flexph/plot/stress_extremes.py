@@ -160,7 +160,7 @@ def stress_envelope(solution: Solution, body: str, quantity: str | None = None, 
         quantity = next((k for k, own in known.items() if own.unit == "Pa"), next(iter(known)))
     extremes = stress_extremes(solution, body, quantity)
     (axes,) = axes_of(ax, 1, size=(8.0, 4.0))
-    (_along if view.cell_type.startswith("line") else _over)(axes, extremes)
+    (_draw_band if view.cell_type.startswith("line") else _draw_cells)(axes, extremes)
     axes.grid(alpha=0.3)
     return axes
 
@@ -176,7 +176,7 @@ def _worst(extremes: StressExtremes) -> str:
     return f"{factor * extremes.largest.max():.4g} {unit} at t = {extremes.time:.4g} s"
 
 
-def _along(axes: Axes, extremes: StressExtremes) -> None:
+def _draw_band(axes: Axes, extremes: StressExtremes) -> None:
     """Draw the band between the lowest and highest values along a line."""
     factor, unit = _label(extremes)
     x, low, high = extremes.places[:, 0], factor * extremes.lowest, factor * extremes.highest
@@ -190,7 +190,7 @@ def _along(axes: Axes, extremes: StressExtremes) -> None:
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), fontsize="small", ncols=3, frameon=False)
 
 
-def _over(axes: Axes, extremes: StressExtremes) -> None:
+def _draw_cells(axes: Axes, extremes: StressExtremes) -> None:
     """Draw the centres of cells, coloured by the largest magnitude of a quantity, seen along the body's shortest side.
 
     Larger values are drawn over smaller ones.

@@ -152,7 +152,9 @@ def ledger(run: Result, ax: Any = None) -> Any:
 def ledger_panels(run: Result) -> list[Panel]:
     """Panels of energies and, for runs with several times, of accumulated flows (if any) and step residuals."""
     account, times = run.ledger, run.times
-    flows = [Panel(_flows(times, account), "accumulated", "J", height=3.0)] if account.work or _lost(account) else []
+    flows = (
+        [Panel(_flows(times, account), "accumulated", "J", height=3.0)] if account.work or _dissipated(account) else []
+    )
     audit = [_audit(times, account)] if len(times) > 1 else []
     return [Panel(_energies(times, account), "energy", "J", height=3.0), *(flows if audit else []), *audit]
 
@@ -169,12 +171,12 @@ def _flows(times: Array, account: Ledger) -> tuple[Curve, ...]:
     Small works and losses are summed.
     """
     work = [Curve(times[1:], np.cumsum(values), f"work of {name}") for name, values in account.work.items()]
-    lost = [Curve(times[1:], np.cumsum(v), f"dissipated in {k}", "dashed") for k, v in _lost(account).items()]
+    lost = [Curve(times[1:], np.cumsum(v), f"dissipated in {k}", "dashed") for k, v in _dissipated(account).items()]
     change = Curve(times, account.total_energy - account.total_energy[0], "change of energy", "dotted", "black")
     return *largest_of(work, rest="other works"), *largest_of(lost, rest="other losses"), change
 
 
-def _lost(account: Ledger) -> dict[str, Array]:
+def _dissipated(account: Ledger) -> dict[str, Array]:
     """Energies dissipated in each step [J], by account, without accounts that are always zero."""
     return {name: values for name, values in account.dissipation.items() if np.any(values)}
 

@@ -85,7 +85,7 @@ def controllers_of(run: Solution) -> list[Block]:
         for name, given in ledger.controllers.items()
     ]
     head = ("controller", "given to the mechanism [J]", "stored at the end [J]", "dissipated [J]")
-    return [Table(head, rows), *_held(run)]
+    return [Table(head, rows), *_controller_inputs(run)]
 
 
 def _last(energies: Mapping[str, Array], name: str) -> float | str:
@@ -96,7 +96,7 @@ def _sum(losses: Mapping[str, Array], name: str) -> float | str:
     return float(losses[name].sum()) if name in losses else ""
 
 
-def _held(run: Solution) -> list[Block]:
+def _controller_inputs(run: Solution) -> list[Block]:
     """Table, and charts against time, of the inputs that sampled controllers and feedback give to the mechanism."""
     kinds = {c.name: c.input.kind for c in run.mechanism.connections if c.input is not None}
     rows = []

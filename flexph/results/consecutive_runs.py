@@ -24,7 +24,7 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
     its multipliers are zero and the mask ``holding`` is zero.
     """
     changes = any(_names(run.mechanism) != _names(union) or run.holding.size for run in runs)
-    parts = [_spread(run, union) if changes else run for run in runs]
+    parts = [_in_layout(run, union) if changes else run for run in runs]
     last = parts[-1]
     whole: dict[str, Any] = {"ledger": join_ledgers([part.ledger for part in parts])}
     for name in ("multiplier_times", "multipliers", "stage_multipliers"):
@@ -39,7 +39,7 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
         else:
             whole[name] = pieces[-1] if name == "holding" else np.zeros(0)
     ports = dict.fromkeys(port for part in parts for port in part.controls)
-    whole["controls"] = {port: np.concatenate([_held(part, port, parts) for part in parts]) for port in ports}
+    whole["controls"] = {port: np.concatenate([_set_inputs(part, port, parts) for part in parts]) for port in ports}
     everywhere = [n for n in last.controller_states if all(n in part.controller_states for part in parts)]
     whole["controller_states"] = {
         name: np.vstack([parts[0].controller_states[name], *(part.controller_states[name][1:] for part in parts[1:])])
@@ -109,7 +109,7 @@ def _names(mechanism: Model) -> list[str]:
     return [c.name for c in mechanism.connections]
 
 
-def _spread(run: Any, union: Model) -> Any:
+def _in_layout(run: Any, union: Model) -> Any:
     """Run of a mechanism with fewer connections, in the layout of ``union``; unchanged if it is one of ``union``."""
     own = run.mechanism
     if own is union and run.holding.size:
@@ -180,7 +180,7 @@ def _merged(union: Model, anchors: Sequence[Anchors]) -> Anchors:
     return Anchors(rows, springs)
 
 
-def _held(run: Any, port: str, runs: Sequence[Any]) -> Array:
+def _set_inputs(run: Any, port: str, runs: Sequence[Any]) -> Array:
     """Inputs (steps, components) that controllers set at a port in a run; zeros if it has no controller for the port.
 
     The number of components is that in one of the ``runs`` whose controllers set the port.

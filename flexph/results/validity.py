@@ -144,7 +144,7 @@ class _Foot(NamedTuple):
     reach: float
 
 
-def _feet(mechanism: Mechanism) -> list[_Foot]:
+def _contact_ports(mechanism: Mechanism) -> list[_Foot]:
     """Ports of rigid bodies, other than at centres of mass, that are in contact with planes."""
     feet = []
     for connection in mechanism.connections:
@@ -163,7 +163,7 @@ def _feet(mechanism: Mechanism) -> list[_Foot]:
 
 def _hanging_bodies(solution: Solution) -> list[str]:
     """Warning about bodies that fall through the ground, because only their ports, not their corners, touch it."""
-    for foot in solution.mechanism.once(_feet):
+    for foot in solution.mechanism.once(_contact_ports):
         height = (solution[f"{foot.body}.centre"] - foot.ground) @ foot.normal
         if height[0] > 0.0 and -height.min() > HANGS * foot.reach:
             since = solution.times[np.argmax(height < 0.0)]

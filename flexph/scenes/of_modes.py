@@ -63,7 +63,10 @@ def mode_scene(
     extent, size = extent_of(rest), size_of_signs(rest)
     phase = np.arange(frames) / frames
     swing = scale * extent * np.sin(2.0 * np.pi * phase)
-    parts = [_parts_of_mode(_around(mechanism, x, modes.shapes[:, k].real, extent), swing, size) for k in range(count)]
+    parts = [
+        _parts_of_mode(_displaced_states(mechanism, x, modes.shapes[:, k].real, extent), swing, size)
+        for k in range(count)
+    ]
     joined = tuple(_in_a_row(own) for own in zip(*parts, strict=True))
     captions = tuple(caption for k in range(count) for caption in [_caption(modes, k, scale * extent)] * frames)
     times = np.concatenate([k + phase for k in range(count)])
@@ -79,7 +82,7 @@ def _caption(modes: Eigenmodes, k: int, length: float) -> str:
     )
 
 
-def _around(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows:
+def _displaced_states(mechanism: Mechanism, x: Array, shape: Array, extent: float) -> Rows:
     """State of a mechanism at rest, and states displaced along a mode by a small amount, forwards and backwards.
 
     x is the flat state at rest, ``shape`` that of the mode, and ``extent`` [m] the size of the mechanism.
@@ -117,8 +120,8 @@ def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Arr
 def _parts_of_mode(around: Rows, swing: Array, size: float) -> list[Part]:
     """Bodies, joints and force elements of a mechanism that swings in a mode.
 
-    ``around`` are the states of :func:`_around`, ``swing`` (k,) [m] is the displacement of the point that moves
-    furthest, and ``size`` [m] that of symbols.
+    ``around`` are the states of :func:`_displaced_states`, ``swing`` (k,) [m] is the displacement of the point that
+    moves furthest, and ``size`` [m] that of symbols.
     """
     mechanism = around.mechanism
     bodies = [body_part(around, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
@@ -153,7 +156,7 @@ def _in_a_row(parts: Sequence[Part]) -> Part:
 class _ModePlacements:
     """Positions and axes of ports that are displaced along a mode by multiples ``ways`` (k,).
 
-    ``places`` has the ports in the three states of :func:`_around`: at rest, displaced forwards and displaced
+    ``places`` has the ports in the three states of :func:`_displaced_states`: at rest, displaced forwards and displaced
     backwards. The displacement is the difference of the latter two.
     """
 

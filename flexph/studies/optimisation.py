@@ -250,7 +250,7 @@ class _Search:
         width = self.upper - self.lower
         value = within(lambda x: self.conditions.objective(self.smooth(x)) / size)
         slope = within(lambda x: self.steepness(x) * width / size)
-        held = self._held(within, width)
+        held = self._scipy_constraints(within, width)
         last, stuck = [x], [0]
 
         def settle(x: Array, *_: Any) -> None:
@@ -298,7 +298,7 @@ class _Search:
         weights = self.conditions.weights.items()
         return np.asarray(sum(weight * self.slope(x, name)[0] for name, weight in weights))
 
-    def _held(self, within: Any, width: Array) -> list[NonlinearConstraint]:
+    def _scipy_constraints(self, within: Any, width: Array) -> list[NonlinearConstraint]:
         """Constraints for scipy, with derivatives: for each limited value, one for all of its entries.
 
         ``within`` wraps a function so that it ends the search after the largest number of runs; ``width`` (p,) are the

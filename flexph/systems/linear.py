@@ -142,8 +142,8 @@ class LinearPHDAE(NamedPorts):
         rows = [
             ("states", f"{self.size}, {'sparse' if self.is_sparse else 'dense'}"),
             ("constraints", listed(self.constraints) or "none"),
-            ("ports", _sized(self.ports) or "none"),
-            ("parts", _sized(self.parts) or "not named"),
+            ("ports", _described_slices(self.ports) or "none"),
+            ("parts", _described_slices(self.parts) or "not named"),
             ("matrices", ", ".join(f"{name} {shape}" for name, shape in matrices)),
         ]
         return html_table(("LinearPHDAE", "E ẋ = (J − R) x + B u + Gᵀλ, 0 = G x, y = Bᵀx"), rows)
@@ -236,7 +236,7 @@ def unknowns(system: LinearPHDAE) -> int:
     return system.size
 
 
-def _sized(spans: Mapping[str, slice]) -> str:
+def _described_slices(spans: Mapping[str, slice]) -> str:
     """Text with the names of slices, each with its number of entries in parentheses."""
     return listed(f"{name} ({at.stop - (at.start or 0)})" for name, at in spans.items())
 

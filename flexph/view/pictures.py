@@ -54,7 +54,7 @@ def _palette(pictures: Sequence[Any], colours: int) -> Any:
     """
     image, _, _ = pillow()
     rows = np.unique(np.linspace(0, len(pictures) - 1, SAMPLES).round().astype(int))
-    codes, counts = zip(*(_coded(pictures[row]) for row in rows), strict=True)
+    codes, counts = zip(*(_colour_counts(pictures[row]) for row in rows), strict=True)
     paper = codes[0][counts[0].argmax()]
     kept = np.concatenate([np.repeat(own, n.clip(max=MOST)) for own, n in zip(codes, counts, strict=True)])
     samples = np.resize(kept, (len(kept) // 256 + 1, 256))
@@ -77,7 +77,7 @@ def _rare(seen: Array, palette: Array) -> Array:
     return np.array(rare)
 
 
-def _coded(picture: Any) -> tuple[Array, Array]:
+def _colour_counts(picture: Any) -> tuple[Array, Array]:
     """Different colours of an image in ascending order, as integers, and the number of pixels of each colour.
 
     A colour is 65536 red + 256 green + blue.
@@ -88,7 +88,7 @@ def _coded(picture: Any) -> tuple[Array, Array]:
 
 
 def _decoded(codes: Any) -> Array:
-    """RGB colours (…, 3) from the integers of :func:`_coded`."""
+    """RGB colours (…, 3) from the integers of :func:`_colour_counts`."""
     return np.stack([codes >> 16, (codes >> 8) & 255, codes & 255], axis=-1).astype(np.uint8)
 
 

@@ -92,7 +92,7 @@ def view_axes(dim: int, towards: tuple[float, float, float] | None = None) -> Ar
 
 def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
     """Camera for which all motion of a scene fits into a window of the picture."""
-    points = np.concatenate([_some(part.points) for part in scene.parts])
+    points = np.concatenate([_sampled_positions(part.points) for part in scene.parts])
     own = points @ axes.T
     low, high = own.min(axis=0), own.max(axis=0)
     distance = DISTANCE * (float(np.linalg.norm(high - low)) or 1.0)
@@ -105,7 +105,7 @@ def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
     return replace(camera, factor=factor, middle=centre - 0.5 * factor * (first + last))
 
 
-def _some(points: Array) -> Array:
+def _sampled_positions(points: Array) -> Array:
     """Positions (n, 3) of all points of a part (k, p, 3) at about INSTANTS of its k times."""
     return np.asarray(points[:: max(1, len(points) // INSTANTS)], dtype=float).reshape(-1, 3)
 

@@ -67,7 +67,7 @@ def of_cells(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
     ``cells`` (k, corners) are indices of ``points``, ``faces`` the indices of the corners of each face.
     """
     corners = points[cells]
-    return _over(corners, corners.mean(axis=1), faces)
+    return _tetrahedra_moments(corners, corners.mean(axis=1), faces)
 
 
 def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
@@ -75,10 +75,10 @@ def of_surface(points: Array, cells: Array, faces: tuple[Face, ...]) -> Moments:
 
     By the divergence theorem: ``3∫1 = ∮X·n``, ``4∫X = ∮X (X·n)``, ``5∫XXᵀ = ∮XXᵀ(X·n)``.
     """
-    return _over(points[cells], np.zeros(3), faces)
+    return _tetrahedra_moments(points[cells], np.zeros(3), faces)
 
 
-def _over(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
+def _tetrahedra_moments(corners: Array, apex: Array, faces: tuple[Face, ...]) -> Moments:
     """Moments of the tetrahedra between the faces of cells and an ``apex``, a point for all cells or one for each.
 
     A tetrahedron of volume V has ``∫X = V s/4``, ``∫XXᵀ = V (Σ p pᵀ + s sᵀ)/20``, with corners p relative to the origin

@@ -140,7 +140,9 @@ def _position_defect(system: SystemModel, zeta: Array, allowed: float) -> str | 
 
     None if they satisfy all conditions.
     """
-    defects = (start_defect(condition, zeta, allowed) for condition in (*system.coordinates, *_held(system)))
+    defects = (
+        start_defect(condition, zeta, allowed) for condition in (*system.coordinates, *_position_conditions(system))
+    )
     return next((defect for defect in defects if defect is not None), None)
 
 
@@ -183,7 +185,7 @@ def nearest(system: SystemModel, positions: Any, velocities: Any) -> tuple[Array
 
     def closed(zeta: Array) -> tuple[Array, float]:
         zeta = _on_coordinates(system, zeta)
-        value, slope = _stacked(system, _held(system), zeta)
+        value, slope = _stacked(system, _position_conditions(system), zeta)
         return _moved(zeta, system.Z(zeta) @ _projection(system, slope @ system.Z(zeta), -value))
 
     zeta = _on_coordinates(system, CLOSING.run(zeta, closed).value)
@@ -218,7 +220,7 @@ def _moved(zeta: Array, move: Array) -> tuple[Array, float]:
     return zeta, float(np.abs(move).max(initial=0.0)) / (largest or 1.0)
 
 
-def _held(system: SystemModel) -> tuple[PositionConstraint, ...]:
+def _position_conditions(system: SystemModel) -> tuple[PositionConstraint, ...]:
     """Conditions p = 0 on positions: position constraints, and ``closed`` velocity constraints with a position p."""
     closed = (PositionConstraint(a.name, a.position) for a in system.velocity_constraints if a.closed and a.position)
     return (*system.constraints, *closed)

@@ -52,7 +52,7 @@ class FreeOrFixed:
                 raise ValueError("fixed nodes must prevent every rigid motion, got too few, or nodes on a line")
 
     @cached_property
-    def _held(self) -> np.ndarray:
+    def _clamped(self) -> np.ndarray:
         """Degrees of freedom clamped to solve K u = f: the fixed ones or, of a free model, one per rigid motion."""
         if self.fixed.size:
             return self.fixed
@@ -61,7 +61,7 @@ class FreeOrFixed:
 
     @cached_property
     def _solve(self) -> Any:
-        free = np.setdiff1d(np.arange(len(self.rigid)), self._held)
+        free = np.setdiff1d(np.arange(len(self.rigid)), self._clamped)
         held = sparse.csc_array(self.stiffness[free][:, free])
         try:
             return free, positive_solver(held)

@@ -194,11 +194,11 @@ class _Law:
     def __call__(self, time: float, see: Mapping[str, Any], x: Array) -> tuple[dict[str, float], Array]:
         a, b, c, d = self.matrices
         readings = np.array([see[name] for name in self.sensors])
-        errors = (0.0 if self.reference is None else self._wanted(self.reference(time))) - readings
+        errors = (0.0 if self.reference is None else self._reference_values(self.reference(time))) - readings
         u = c @ x + d @ errors
         return dict(zip(self.ports, u.tolist(), strict=True)), a @ x + b @ errors
 
-    def _wanted(self, given: Any) -> Array:
+    def _reference_values(self, given: Any) -> Array:
         """Reference as a number or an array (m,), one for each sensor; raises ValueError for another shape."""
         wanted = check.numbers("reference", given)
         if wanted.shape not in ((), (len(self.sensors),)):

@@ -153,7 +153,7 @@ def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None 
     ac, bc, cc, dc = compensator.A, compensator.B, compensator.C, compensator.D
     if period is not None:
         a, b = cont2discrete((a, b, c, np.zeros((len(c), b.shape[1]))), period)[:2]
-        a, b, c = _late(a, b, c, check.count("delay", delay, 0))
+        a, b, c = _with_delay(a, b, c, check.count("delay", delay, 0))
         ac, bc, cc, dc = compensator.discrete(period)
     elif delay:
         raise ValueError("delay needs a period: it counts periods")
@@ -161,7 +161,7 @@ def closed_loop(plant: Plant, compensator: Compensator, *, period: float | None 
     return ClosedLoop(loop, np.vstack([b @ dc, bc]), np.hstack([c, np.zeros((len(c), len(ac)))]), period)
 
 
-def _late(a: Array, b: Array, c: Array, delay: int) -> tuple[Array, Array, Array]:
+def _with_delay(a: Array, b: Array, c: Array, delay: int) -> tuple[Array, Array, Array]:
     """Matrices a, b, c of a discrete-time plant whose inputs are delayed by ``delay`` steps.
 
     The inputs under way are additional states.

@@ -190,7 +190,7 @@ class _Reader:
             free = kind == int(kinds.mjJNT_FREE)
             return JointElement(name, FLOATING if free else BALL, parent, child, origin, np.zeros(3), damping, friction)
         reference, slides = float(model.qpos0[model.jnt_qposadr[number]]), kind == int(kinds.mjJNT_SLIDE)
-        back = _pose(-reference * axis) if slides else _turned(-reference * axis)
+        back = _pose(-reference * axis) if slides else _rotation_pose(-reference * axis)
         limited = bool(model.jnt_limited[number])
         lower, upper = model.jnt_range[number].tolist() if limited else (-math.inf, math.inf)
         effort = float(np.abs(model.jnt_actfrcrange[number]).max()) if model.jnt_actfrclimited[number] else math.inf
@@ -312,7 +312,7 @@ def _pose(position: Any = (0.0, 0.0, 0.0), quaternion: Any = (1.0, 0.0, 0.0, 0.0
     return pose
 
 
-def _turned(vector: Array) -> Array:
+def _rotation_pose(vector: Array) -> Array:
     """Pose (4, 4) of a rotation by a rotation vector (3,) [rad]."""
     pose = np.eye(4)
     pose[:3, :3] = Rotation.from_rotvec(vector).as_matrix()

@@ -35,14 +35,14 @@ def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> SweepDerivatives:
         row, mechanism = impact.row, run.problem.mechanism
         jump = jump_back(run.problem, impact, out_of_loops(mechanism, sweeps.sums.carried))
         later = _table_by_time(run, sweeps.table, row, impact.span)
-        by_time = jump.by_time + sweeps.sums.table.times[row] + _along(later, sweeps.sums.table, row)
+        by_time = jump.by_time + sweeps.sums.table.times[row] + _derivative_by_time(later, sweeps.sums.table, row)
         last = Piece(row - 1, piece.states[-2:], piece.multipliers[-1:])
         ways = []
         for adjoint, alone in ((jump.adjoint, False), (jump.by_gap, True)):
             own = sweeps.none(sweeps.sums.carried.size)
             own.carried[:] = in_loops(mechanism, adjoint[None], weights=True)[0]
             sweeps.take(last, own, alone=alone)
-            ways.append((own, own.table.times[row] + _along(later, own.table, row)))
+            ways.append((own, own.table.times[row] + _derivative_by_time(later, own.table, row)))
         (through, rate), (by_gap, closing) = ways
         share = -(by_time + rate) / closing
         sums = sweeps.sums._replace(carried=np.zeros_like(sweeps.sums.carried))
@@ -92,7 +92,7 @@ def _table_by_time(run: StruckRun, table: Table, row: int, span: float) -> Table
     return Table(times, *(own.reshape(part.shape) for own, part in zip(found, parts, strict=True)))
 
 
-def _along(later: Table, sums: Table, row: int) -> float:
+def _derivative_by_time(later: Table, sums: Table, row: int) -> float:
     """Derivative of a functional with respect to the time of an impact, by the rows of the table that depend on it.
 
     ``later`` are the derivatives of the rows with respect to the time, ``sums`` the derivatives of the functional with

@@ -132,7 +132,7 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
         groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col)) + groups
         order = np.argsort(np.hstack([v, w]).ravel()) if frames.is_pile else _number(count.total, groups, by_curve)
         groups += [own.whole for own in by_curve]
-        order, by_columns = _together(order, v[frames.together > 0]), [np.zeros(1, int), np.zeros(0, int)]
+        order, by_columns = _grouped_order(order, v[frames.together > 0]), [np.zeros(1, int), np.zeros(0, int)]
         wide = max([0, *(np.ptp(order[g]) for g in groups)])
     v, w, c, m, l, e = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l, e))
     end_first, end_last = (col.size + d * np.arange(len(e) + 1)[k : len(e) + k] for k in range(2))
@@ -377,7 +377,7 @@ def _is_node(strains: Strains, frames: Frames, bodies: int) -> Index:
     return is_node
 
 
-def _together(order: Index, points: Index) -> Index:
+def _grouped_order(order: Index, points: Index) -> Index:
     """Order (N,) of the unknowns, changed so that the unknowns in each row of ``points`` (k, d) are neighbours."""
     if not points.size:
         return order

@@ -56,11 +56,11 @@ def product_motion(a: Arrays, at: tuple[Configuration, Derived], spin: Array) ->
     motion = node_rows(a, world_spin_levers(a, c.R, d.arm), c.R[a.node_body])
     of_vectors = vector_rates(a, c, d)
     gradient, by_rate, moved = product_gradient(a, d.vector), product_gradient(a, of_vectors), pull(a, motion)
-    faster = gradient @ pull(a, _swept(a, c, motion, spin)) + by_rate @ moved
+    faster = gradient @ pull(a, _sweep_jacobian(a, c, motion, spin)) + by_rate @ moved
     return gradient @ moved, gradient @ of_vectors.ravel(), faster
 
 
-def _swept(a: Arrays, c: Configuration, motion: Any, spin: Array) -> Any:
+def _sweep_jacobian(a: Arrays, c: Configuration, motion: Any, spin: Array) -> Any:
     """Jacobian (k·d, n_v) of w × x, with the displacements x of the nodes as bodies are displaced by ξ.
 
     ``motion`` (k·d, n_v) is the Jacobian of x. For displacements of centres of mass, w is the world ``spin`` (s,), for

@@ -69,7 +69,7 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
         across = abs(S).T @ scale_rows(abs(F), abs(slopes))
         size = size + across + across.T
     if a.follow_input.size:
-        loads = following_load_slopes(_sized(a), motion, abs(section_rows(a, c.R)), abs(forces.inputs))
+        loads = following_load_slopes(_absolute_arrays(a), motion, abs(section_rows(a, c.R)), abs(forces.inputs))
         size = size + loads + loads.T
     if a.faces is not None:
         loads = motion.T @ (abs(face_tangent(a.faces, places(a, c, d), forces.inputs)) @ motion)
@@ -77,7 +77,7 @@ def stiffness_size(a: Arrays, c: Configuration, d: Derived, forces: Forces, *, s
     return size
 
 
-def _sized(a: Arrays) -> Arrays:
+def _absolute_arrays(a: Arrays) -> Arrays:
     """Copy of the arrays in which input matrices and section shapes have absolute values."""
     names = ("input_node", "input_torque", "torque_shape")
     return a._replace(**{name: abs(getattr(a, name)) for name in names})
@@ -199,14 +199,14 @@ def _turning_loads(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> A
     if a.rolling.spin_row.size:
         torques = np.einsum("bij,bi->bj", abs(spin_map(c.R)), abs(forces.torques(a)))
         blocks += torques[:, :, None] + torques[:, None, :]
-    bending = torque_columns(_sized(a), torque[:, :, None] + torque[:, None, :]).T
+    bending = torque_columns(_absolute_arrays(a), torque[:, :, None] + torque[:, None, :]).T
     across = placed(a, turned).T @ _shapes(a) + bending
     return on_spins(a, blocks + blocks.transpose(0, 2, 1), across, across.T)
 
 
 def _section_torques(a: Arrays, c: Configuration, loads: Array) -> Array:
     """Absolute torques (t, s) on the sections with torque inputs, in body axes, for absolute inputs ``loads`` (i,)."""
-    world = abs(section_torques(_sized(a), loads))
+    world = abs(section_torques(_absolute_arrays(a), loads))
     return np.einsum("tji,tj->ti", abs(spin_map(c.R))[a.torque_body], world)
 
 

@@ -104,13 +104,13 @@ def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Ar
         kept = held.shape[1]
         if kept == 0:
             return a, b, c[:rank], d[:rank]
-        a, b, c = _turned(held, a, b, c)
+        a, b, c = _rotated(held, a, b, c)
         # the fixed states are zero: their equations become outputs
         c, d = np.vstack([c[:rank, kept:], a[:kept, kept:]]), np.vstack([d[:rank], b[:kept]])
         a, b = a[kept:, kept:], b[kept:]
 
 
-def _turned(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
+def _rotated(held: Array, a: Array, b: Array, c: Array) -> tuple[Array, Array, Array]:
     """Matrices QᵀAQ, QᵀB, CQ in coordinates in which the directions ``held`` come first.
 
     Q is a product of Householder reflections.

@@ -159,7 +159,7 @@ def with_nodes(
     """
     if own is None:
         return parts, NONE
-    spread = _spread(means, own.nodes, len(parts["node_body"]))
+    spread = _mean_weights(means, own.nodes, len(parts["node_body"]))
     (vectors, dim), width, inputs = parts["vector_fixed"].shape, parts["node_shape"].shape[1], parts["input_node"]
     more, added = len(own.nodes["node_body"]), own.vectors.shape[0]
     both = {name: np.concatenate([parts[name], own.nodes[name]]) for name in own.nodes}
@@ -184,7 +184,7 @@ def with_nodes(
     return parts | both, shifted(own.strains, len(parts["first"]))
 
 
-def _spread(means: Sequence[MeanPoint], nodes: Mapping[str, Any], count: int) -> Any:
+def _mean_weights(means: Sequence[MeanPoint], nodes: Mapping[str, Any], count: int) -> Any:
     """Sparse matrix (nodes, count) that replaces the points of joints and loads by weighted means of nodes.
 
     Each of the ``count`` columns has the weights of the nodes for one point; it is empty for points that are no means.

@@ -277,8 +277,8 @@ def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: 
     size = f"about {100.0 * most:.0f} %" if most < 0.5 else "half of it or more"
     return [
         f"a section of {name!r} turns by {bend.turn.max():.2f} rad against its frame, and its deflection is off by "
-        f"{size}{_since(times, bend.error > DEFLECTION_ERROR)}: a floating frame is for moderate deflections; split "
-        f"the body into {parts} or more{advice}"
+        f"{size}{_first_time(times, bend.error > DEFLECTION_ERROR)}: a floating frame is for moderate deflections; "
+        f"split the body into {parts} or more{advice}"
     ]
 
 
@@ -330,7 +330,7 @@ def _inside_out(name: str, times: Array, volumes: Array) -> list[str]:
         return []
     return [
         f"cells of {name!r} turn inside out, with a volume of {volumes.min():.2g} times the undeformed one"
-        f"{_since(times, volumes <= 0.0)}: the results from then on are invalid; use smaller loads, more cells or "
+        f"{_first_time(times, volumes <= 0.0)}: the results from then on are invalid; use smaller loads, more cells or "
         "shorter steps"
     ]
 
@@ -340,7 +340,7 @@ def _elements(name: str, times: Array, turned: Array) -> list[str]:
         return []
     return [
         f"an element of {name!r} turns by {turned.max():.2g} rad between its ends, more than {LARGE_TURN:g} rad"
-        f"{_since(times, turned > LARGE_TURN)}: its shape is interpolated; use more elements"
+        f"{_first_time(times, turned > LARGE_TURN)}: its shape is interpolated; use more elements"
     ]
 
 
@@ -359,12 +359,12 @@ def _rope_out_of_plane(mechanism: Model, times: Array, states: Array) -> list[st
     name = [name for name, m in measures(mechanism.connections) if m.path is not None][ropes.angle_rope[worst]]
     return [
         f"{name} leaves the plane of its sheave of radius {abs(ropes.radius[worst]):.4g} m: the next point of its path "
-        f"is up to {off[worst].max():.4g} m out of it{_since(times[pick], off[worst] > 0.0)}; its length is that of "
-        "the projection there: place both in one plane, turn axis=, or put an eye, a port, between them"
+        f"is up to {off[worst].max():.4g} m out of it{_first_time(times[pick], off[worst] > 0.0)}; its length is that "
+        "of the projection there: place both in one plane, turn axis=, or put an eye, a port, between them"
     ]
 
 
-def _since(times: Array, beyond: Array) -> str:
+def _first_time(times: Array, beyond: Array) -> str:
     """Text with the first of the times at which ``beyond`` is true; empty for a single state."""
     return f" from t = {times[np.argmax(beyond)]:.4g} s on" if len(times) > 1 else ""
 
@@ -379,6 +379,6 @@ def _buckling(name: str, body: Body, times: Array, sigma: Array) -> list[str]:
         cautions.append(
             f"{name!r} carries a mean {load.load} of {most:.3g} {load.unit}, more than half of the "
             f"{load.critical:.3g} {load.unit} at which it may buckle in a way that its model leaves out ({load.mode})"
-            f"{_since(times, share > BUCKLING_SHARE)}: {load.remedy}"
+            f"{_first_time(times, share > BUCKLING_SHARE)}: {load.remedy}"
         )
     return cautions

@@ -105,7 +105,7 @@ def describe(mechanism: Model, pose: Pose | None = None, *, details: bool = Fals
     total = sum(body.mass for body in mechanism.bodies.values())
     lines = [f"{'plane' if dim == 2 else 'space'}, {count} bodies, mass {total:.6g} kg", *_bodies(mechanism)]
     lines += [f"{kind}: {counted}" for kind, counted in _connections(mechanism).items() if counted]
-    lines += _some("resists: ", _resistances(mechanism))
+    lines += _first_lines("resists: ", _resistances(mechanism))
     lines += _freedoms(mechanism, pose)
     lines.append(f"state of {mechanism.layout.size} entries")
     if not details:
@@ -113,7 +113,7 @@ def describe(mechanism: Model, pose: Pose | None = None, *, details: bool = Fals
     return "\n".join([*lines, *_details(mechanism)])
 
 
-def _some(heading: str, entries: list[str]) -> list[str]:
+def _first_lines(heading: str, entries: list[str]) -> list[str]:
     """Lines that list the first few entries after a heading, and the number of further entries."""
     more = [f"{' ' * len(heading)}and {len(entries) - MOST} more"] if len(entries) > MOST else []
     heads = [heading, *[" " * len(heading)] * MOST]
@@ -187,7 +187,7 @@ def _freedoms(mechanism: Model, pose: Pose | None) -> list[str]:
     lines = [f"{count}, redundant {len(rank.redundant)}, freedoms {rank.freedoms} {where}"]
     if not rank.freedoms:
         lines.append("  no freedoms: only drives move it (contradictory constraints lock a mechanism, too)")
-    lines += _some("  ", [explain_redundant(names) for names in rank.redundant])
+    lines += _first_lines("  ", [explain_redundant(names) for names in rank.redundant])
     if not rank.redundant:
         value = regularity(mechanism, pose)
         return lines if value is None else [*lines, f"  regular: smallest singular value {value:.2g} (0 is singular)"]

@@ -75,7 +75,7 @@ def motion_before(mechanism: Model, times: Array, back: Array, states: Array) ->
 
 def reaction_of_state(mechanism: Model, state: State, joint: str, *, on: str, frame: str) -> Reaction:
     """Implementation of :meth:`flexph.Mechanism.reaction`."""
-    _asked(mechanism, joint, on=on, frame=frame)
+    _joint(mechanism, joint, on=on, frame=frame)
     if not state.joint_forces:
         raise ValueError(
             "this state has no joint forces yet: use a state from mechanism.equilibrium(...), a run "
@@ -106,7 +106,7 @@ def reaction(
     A product V·W with the force φ acts with φW on the ends of V and with φV on those of W: as forces on points, and as
     torques d × (φV) on directions d. ``on`` and ``frame`` are those of :meth:`flexph.Mechanism.reaction`.
     """
-    connection = _asked(mechanism, joint, on=on, frame=frame)
+    connection = _joint(mechanism, joint, on=on, frame=frame)
     port = connection.ports[0 if on == "first" else 1]
     points = _BodyVectors(mechanism, motion)
     body, origin = points.body(port), points.origin(connection, port)
@@ -136,7 +136,7 @@ def reaction(
     return Reaction(motion.times, force, torque, str(port), frame)
 
 
-def _asked(mechanism: Model, joint: str, *, on: str, frame: str) -> Connection:
+def _joint(mechanism: Model, joint: str, *, on: str, frame: str) -> Connection:
     """Joint with the name ``joint``; raises ValueError for an unknown one, and for unknown ``on`` or ``frame``."""
     check.choice("on", on, ("first", "second"))
     check.choice("frame", frame, ("world", "first", "second"))

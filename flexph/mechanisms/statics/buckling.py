@@ -116,7 +116,7 @@ def buckling_point(given: Problem, c: Configuration) -> tuple[EquilibriumPoint, 
             "state must be a stable equilibrium under inputs=, of a mechanism without free motions: use "
             "mechanism.equilibrium(pose, ...) with smaller loads"
         )
-    return _lost(given.under, last, LARGEST)
+    return _loss_of_stability(given.under, last, LARGEST)
 
 
 def lost_stability(given: Problem, c: Configuration, largest: float) -> tuple[float, Configuration, bool]:
@@ -132,11 +132,13 @@ def lost_stability(given: Problem, c: Configuration, largest: float) -> tuple[fl
             "without inputs the mechanism must have a stable equilibrium near the pose: hold its free motions, or "
             "start from a pose nearer to it"
         )
-    point, is_limit = _lost(given.pushed, start, largest)
+    point, is_limit = _loss_of_stability(given.pushed, start, largest)
     return point.factor, point.c, is_limit
 
 
-def _lost(under: Callable[[float], Problem], last: EquilibriumPoint, largest: float) -> tuple[EquilibriumPoint, bool]:
+def _loss_of_stability(
+    under: Callable[[float], Problem], last: EquilibriumPoint, largest: float
+) -> tuple[EquilibriumPoint, bool]:
     """Point at which equilibria lose their stability as the load factor grows from that of ``last``.
 
     ``under`` is the problem under a load factor. The second value is True at a limit point, False at a bifurcation.

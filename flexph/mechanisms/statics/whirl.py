@@ -29,7 +29,7 @@ def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Arr
     ``at`` are the configuration and its derived quantities.
     """
     frame, speed = _frame(spin)
-    circles, along = np.zeros((2, 2, shapes.shape[1])), 2.0 * _turned(a, at, shapes, frame[2])
+    circles, along = np.zeros((2, 2, shapes.shape[1])), 2.0 * _common_rotation(a, at, shapes, frame[2])
     for moved, weight in _displacements(a, at, shapes):
         x, y, z = np.einsum("ij,kjm->ikm", frame, moved)
         circles += [_sizes(x + 1j * y, weight), _sizes(x - 1j * y, weight)]
@@ -102,7 +102,7 @@ def _sizes(z: Array, weight: Array) -> Array:
     return np.array([weight @ np.abs(z) ** 2, np.abs(weight @ z) ** 2 / max(float(weight.sum()), 1e-300)])
 
 
-def _turned(a: Arrays, at: tuple[Configuration, Derived], shapes: Array, axis: Array) -> Array:
+def _common_rotation(a: Arrays, at: tuple[Configuration, Derived], shapes: Array, axis: Array) -> Array:
     """Squared sizes (m,) of the common rotation of all bodies about an axis through the centre of mass, in m motions.
 
     It is the squared angular momentum about the axis divided by the moment of inertia.

@@ -78,7 +78,7 @@ class SteadyMotion(NamedTuple):
     def after(self, time: float) -> SteadyMotion:
         """Steady motion after a time [s], with the multipliers that balance it best."""
         (spin, velocity), c, dim = self.given.steady, self.c, self.c.r.shape[1]
-        turn, moved = finite_rotation(spin * time, dim), _swept(spin, velocity, time)
+        turn, moved = finite_rotation(spin * time, dim), _frame_displacement(spin, velocity, time)
         turning, R = self.given.mechanism.network.arrays.turning, c.R.copy()
         R[turning] = turn @ c.R[turning] @ finite_rotation(self.own[turning] * time, dim)
         then = self.given.at(self.given.time + time)
@@ -99,7 +99,7 @@ class SteadyMotion(NamedTuple):
         return block_diag(*[turn] * len(self.c.r), *back, np.eye(a.body_u.size))
 
 
-def _swept(spin: Array, velocity: Array, time: float) -> Array:
+def _frame_displacement(spin: Array, velocity: Array, time: float) -> Array:
     """Displacement (d,) [m] of the origin of a frame after a time [s]: ∫ e^{Ω×t} v₀ dt.
 
     The frame has the spin Ω and its origin the velocity v₀ at the start.

@@ -180,7 +180,7 @@ class Constraints:
             return "its reference point is a node of the body"
         first = reached[0]
         own = k if k is None else self.places.called(self.places.instances[k], name)
-        label = _unused(own or name, self.couplings)
+        label = _unused_name(own or name, self.couplings)
         region = first.region if len(words) == 1 and first is not None and first.region and not weights else label
         each = [float(w or 0.0) for w, own in zip(weights, held, strict=True) for _ in own] if weights else []
         shares = np.bincount(owner.ravel(), each) if weights else None
@@ -295,7 +295,7 @@ def _words(block: Block) -> list[str]:
     return [*(value for value in kept.values() if value), *words]
 
 
-def _unused(name: str, known: Mapping[str, Coupling]) -> str:
+def _unused_name(name: str, known: Mapping[str, Coupling]) -> str:
     """Name for a coupling: ``name``, with a number added if a coupling in ``known`` has this name."""
     names = [name, *(f"{name} ({n})" for n in range(2, len(known) + 3))]
     return next(each for each in names if each not in known)

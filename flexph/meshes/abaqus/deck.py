@@ -32,7 +32,7 @@ def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     or move nodes or elements, and if no element is supported.
     """
     deck = Deck()
-    for block in _kept(keyword_blocks(path), {word.upper() for word in omit}):
+    for block in _supported_blocks(keyword_blocks(path), {word.upper() for word in omit}):
         deck.take(block)
     if deck.unknown:
         warn(f"unknown keywords of {path.name!r} are ignored: {', '.join(shortened(deck.unknown))}")
@@ -50,7 +50,7 @@ def _refuse_empty(instances: Iterable[Instance]) -> None:
         raise ValueError(f"{lost[0].place}: elements of type {lost[0].name} are not supported, and there are no others")
 
 
-def _kept(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
+def _supported_blocks(blocks: Iterable[Block], omit: set[str]) -> Iterable[Block]:
     """Blocks without the omitted keywords and element types.
 
     Sets of omitted elements become empty sets.

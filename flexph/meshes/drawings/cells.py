@@ -59,7 +59,7 @@ def meshed(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, Any]:
     gmsh.model.mesh.generate(3)
     _refuse_many(len(gmsh.model.mesh.getElementsByType(4)[0]), most, size, volume)
     if "surface" in request:  # setOrder(2) of gmsh does not end on discrete faces
-        return {**_written(answer, *_halved(*_arrays(gmsh, 1))), "walls": walls, "folded": 0}
+        return {**_written(answer, *_second_order(*_arrays(gmsh, 1))), "walls": walls, "folded": 0}
     gmsh.model.mesh.setOrder(2)
     folded = _without_folds(gmsh)
     points, cells, facets, owners = _arrays(gmsh, 2)
@@ -191,7 +191,7 @@ def _arrays(gmsh: Any, order: int) -> tuple[Any, Any, Any, Any]:
     return coordinates.reshape(-1, 3), cells, np.vstack(facets), np.concatenate(owners)
 
 
-def _halved(points: Any, cells: Any, facets: Any, owners: Any) -> tuple[Any, Any, Any, Any]:
+def _second_order(points: Any, cells: Any, facets: Any, owners: Any) -> tuple[Any, Any, Any, Any]:
     """Mesh of linear cells converted to second-order ones, with nodes in the middle of their straight edges.
 
     Given and returned are points, nodes of tetrahedra, nodes of triangles, and the number of the face of each triangle,

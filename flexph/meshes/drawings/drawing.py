@@ -253,7 +253,7 @@ def drawing_contents(path: Path, request: MeshRequest) -> MeshContents:
     )
 
 
-def _asked(drawing: Drawing, part: Part, request: MeshRequest, most: int, wanted: dict[str, Any]) -> Answer:
+def _meshed_part(drawing: Drawing, part: Part, request: MeshRequest, most: int, wanted: dict[str, Any]) -> Answer:
     """Answer of gmsh with a mesh of a part, which has at most ``most`` cells.
 
     ``wanted`` are the entries of the request that name the task and what is meshed.
@@ -274,7 +274,7 @@ def _solid_mesh(
 ) -> tuple[meshio.Mesh, dict[str, ShellSection]]:
     """Mesh of a part by tetrahedra, at most ``most`` cells; an empty mapping instead of sections of shells."""
     wanted = {"task": "mesh", "solid": part.tag, "volume": part.volume / drawing.scale**3}
-    answer = _asked(drawing, part, request, most, wanted)
+    answer = _meshed_part(drawing, part, request, most, wanted)
     _warn_of_walls(answer, drawing.scale)
     return _mesh(answer.arrays, drawing.scale, {part.name: None, **_regions(part)}), {}
 
@@ -290,7 +290,7 @@ def _flat_mesh(
     flat = flat_part(part.faces, part.volume / drawing.scale**3)
     if isinstance(flat, str):
         raise ValueError(f"part {part.name!r} must be flat and of one thickness for a plate: {flat}")
-    answer = _asked(drawing, part, request, most, {"task": "face", "face": flat.top, "area": flat.area})
+    answer = _meshed_part(drawing, part, request, most, {"task": "face", "face": flat.top, "area": flat.area})
     points, cells = answer.arrays["points"], answer.arrays["cells"]
     rim, owners, none = answer.arrays["facets"], answer.arrays["owners"], np.zeros(0, dtype=int)
     sets = {part.name: [np.arange(len(cells)), none]}

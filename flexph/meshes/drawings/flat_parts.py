@@ -64,7 +64,11 @@ def flat_part(faces: Sequence[Mapping[str, Any]], volume: float) -> FlatPart | s
         return "no two opposite plane faces of one outline bound its volume (steps, folds, chamfers or curved walls)"
     if best.slenderness < THICK:
         return f"its thickness of {best.thickness:.4g} is not small against its area of {best.area:.4g} in units of it"
-    oblique = [face for face in faces if face["tag"] not in (best.top, best.bottom) and not _across(face, best.normal)]
+    oblique = [
+        face
+        for face in faces
+        if face["tag"] not in (best.top, best.bottom) and not _is_perpendicular(face, best.normal)
+    ]
     if oblique:
         centre = ", ".join(f"{x:.6g}" for x in oblique[0]["centre"])
         return f"{len(oblique)} faces are not across its flat ones, the first ({oblique[0]['kind']}) at ({centre})"
@@ -75,7 +79,7 @@ def _equal(one: float, two: float) -> bool:
     return abs(one - two) <= SAME * abs(two)
 
 
-def _across(face: Mapping[str, Any], normal: Array) -> bool:
+def _is_perpendicular(face: Mapping[str, Any], normal: Array) -> bool:
     """True if a face is perpendicular to the flat faces, or of unknown shape."""
     if face["kind"] == "Plane" and "normal" in face:
         return bool(abs(np.dot(face["normal"], normal)) <= 10.0 * ACROSS)

@@ -55,16 +55,16 @@ def asked(
     """
     given = {name: own for name, own in (("surface", surface), ("sizes", sizes)) if own is not None}
     if beside is None:
-        found = _asked(request, given, seconds)
+        found = _new_answer(request, given, seconds)
     else:
         arrays = {f"{name} {key}": values for name, own in given.items() for key, values in own.items()}
-        found = kept(beside, request, arrays, lambda: _asked(request, given, seconds))
+        found = kept(beside, request, arrays, lambda: _new_answer(request, given, seconds))
     answer = Answer(found[0])
     answer.arrays = found[1]
     return answer
 
 
-def _asked(request: dict[str, Any], given: dict[str, dict[str, Array]], seconds: float) -> Found:
+def _new_answer(request: dict[str, Any], given: dict[str, dict[str, Array]], seconds: float) -> Found:
     """Answer of a new gmsh process, and its arrays.
 
     ``given``: arrays by name for each field of the request that needs arrays; they are passed in files.

@@ -75,7 +75,7 @@ def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[To
             if same is None:
                 rows.append(own)
             else:
-                rows[same] = _together(rows[same], own)
+                rows[same] = _merged_rows(rows[same], own)
     counted = [(row, _teeth(row)) for row in rows]
     wheels: list[tuple[_CylinderFaces, int, list[_CylinderFaces]]] = []
     for row, teeth in counted:
@@ -100,7 +100,7 @@ def _row(face: Mapping[str, Any]) -> _CylinderFaces:
     return _CylinderFaces(at, axis, face["radius"], width, face["concave"], (centre,), (area,), (tag,))
 
 
-def _together(one: _CylinderFaces, two: _CylinderFaces) -> _CylinderFaces:
+def _merged_rows(one: _CylinderFaces, two: _CylinderFaces) -> _CylinderFaces:
     """Row with the faces of two rows on the same cylinder.
 
     The axis is that of the first row.

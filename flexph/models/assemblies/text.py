@@ -234,7 +234,7 @@ def _joint(joint: ProposedJoint, proposal: Proposal, ports: _Ports) -> Iterator[
     start = ports.add(first, second, place, names.get(first, ""))
     end = _text(ports.add(second, first, place, names.get(second, "")))
     along = f", {DIRECTION[kind]}: {_list(direction(joint.pair.axis))}" if kind in DIRECTION else ""
-    yield f"  # {_sureness(joint)}: {'; '.join(t.words() for t in joint.touches)}"
+    yield f"  # {_certainty(joint)}: {'; '.join(t.words() for t in joint.touches)}"
     yield from (f"  #   {remark}" for remark in joint.remarks)
     along += ", turning: true" if kind == "slot" else ""
     yield f"  - {{kind: {WRITTEN.get(kind, kind)}, {one}: {_text(start)}, {two}: {end}{along}}}"
@@ -269,7 +269,7 @@ def _kind(joint: ProposedJoint) -> str:
     return "pin in a slot" if joint.pair.kind == "slot" else joint.pair.kind
 
 
-def _sureness(joint: ProposedJoint) -> str:
+def _certainty(joint: ProposedJoint) -> str:
     if any("they share one plane" in remark for remark in joint.remarks):
         return "not sure"
     words = {SURE[t.kind] for t in joint.touches}
@@ -333,7 +333,7 @@ def summary(proposal: Proposal) -> list[str]:
     """Lines of text that name the ground, the joints, the gears (also those left out), free parts and overlaps."""
     return [
         f"ground: {proposal.ground}, {proposal.reason}",
-        *(f"{_sureness(joint)}: {_kind(joint)} of {joint.first} and {joint.second}" for joint in proposal.joints),
+        *(f"{_certainty(joint)}: {_kind(joint)} of {joint.first} and {joint.second}" for joint in proposal.joints),
         *(_gear_words(gear) for gear in proposal.gears.pairs),
         *(f"left out: {words}" for words in proposal.gears.left_out),
         *(f"nothing holds {name}" for name in proposal.free),

@@ -125,7 +125,7 @@ def _slots(owner: Part, other: Part) -> Iterator[Touch]:
             assert pin.radius is not None
             if not _fits(pin.radius, 0.5 * gap) or abs(away - 0.5 * gap) > COAXIAL * pin.radius:
                 continue
-            if all(_beside(pin, extents[side.name], np.cross(normal, axis)) for side in (a, b)):
+            if all(_is_within_slot(pin, extents[side.name], np.cross(normal, axis)) for side in (a, b)):
                 yield Touch("slot", owner.name, other.name, np.array(pin.centre), axis, (pin.name, a.name), normal)
 
 
@@ -135,7 +135,7 @@ def _places(part: Part, port: ProposedPort) -> Array:
     return part.scale * np.vstack(held)
 
 
-def _beside(pin: ProposedPort, places: Array, direction: Array) -> bool:
+def _is_within_slot(pin: ProposedPort, places: Array, direction: Array) -> bool:
     """True if a pin is within the extent of a side of a slot, both along the slot and along the axis of the pin.
 
     ``places`` (k, 3) [m] are points on this side; ``direction`` (3,) is that of the slot.

@@ -46,7 +46,7 @@ class Actuated(Entry):
     period: Time
     delay: Annotated[int, Field(ge=0)] = 0
 
-    def _through(self, loop: Sampled, marks: Any, limits: Any, rates: Any) -> Sampled:
+    def _with_imperfections(self, loop: Sampled, marks: Any, limits: Any, rates: Any) -> Sampled:
         """Controller ``loop`` with imperfections of actuators and sensors added.
 
         Readings are quantised to steps ``marks`` by sensor, outputs delayed by the field ``delay``, and outputs and
@@ -83,7 +83,7 @@ class _OfAnAngle(Actuated):
             {} if value is None else {name: value}
             for name, value in (("angle", self.resolution), (self.port, self.limit), (self.port, self.rate_limit))
         )
-        loop = self._through(loop, marks, limits, rates)
+        loop = self._with_imperfections(loop, marks, limits, rates)
         if self.axis is None:
             return loop
         along = _Along(loop.function, unit("axis", self.axis))
@@ -178,7 +178,7 @@ class FunctionController(Actuated):
         with builder.refusals(self):
             sensors = builder.of(self.sensors, "sensors")
             loop = Sampled(function=function, period=self.period, sensors=sensors, memory=self.memory)
-            return self._through(loop, self.resolution, self.limits, self.rate_limits)
+            return self._with_imperfections(loop, self.resolution, self.limits, self.rate_limits)
 
 
 Drag, _ = damping("N*m*s/rad")

@@ -112,7 +112,7 @@ def column_counts(matrix: Any, order: Array) -> Array:
     """
     pattern = sparse.csr_array(matrix)
     pattern = sparse.csr_array((np.ones(pattern.nnz, dtype=np.int64), pattern.indices, pattern.indptr), pattern.shape)
-    group, first = _alike(pattern, order)
+    group, first = _pattern_groups(pattern, order)
     weights = np.bincount(group)
     graph = sparse.coo_array(pattern[first][:, first])
     under = graph.row > graph.col
@@ -124,7 +124,7 @@ def column_counts(matrix: Any, order: Array) -> Array:
     return heights[group] - rank
 
 
-def _alike(pattern: Any, order: Array) -> tuple[Array, Array]:
+def _pattern_groups(pattern: Any, order: Array) -> tuple[Array, Array]:
     """Groups of rows with the same pattern, numbered in ``order``: group of each row (n,), one row of each group."""
     # rows are distinguished by sums of random 62-bit numbers over their columns, including the diagonal
     values = np.random.default_rng(0).integers(1, 2**62, len(order))

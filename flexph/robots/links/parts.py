@@ -55,18 +55,18 @@ def flexible_body(link: LinkElement, points: Mapping[str, Array], make: Flexible
     """
     name = link.name
     if not isinstance(make, FlexibleLink):
-        return _along(name, points, make)
+        return _straight_link(name, points, make)
     ports = free_names(points, ("root", *PARTS))
     places = {"root": np.zeros(3)} | {ports[joint]: place for joint, place in points.items()}
     body = make.body(LinkGeometry(name, places, shapes, link.mass, link.centre))
     if not isinstance(body, Body) and callable(body):
-        return _along(name, points, body)
+        return _straight_link(name, points, body)
     if not isinstance(body, Body) or body.dim != 3 or not places.keys() <= set(body.ports):
         raise ValueError(f"the body of the flexible link {name!r} must be in space, with the ports {', '.join(places)}")
     return FlexedBody(body, np.eye(4), ports)
 
 
-def _along(name: str, points: Mapping[str, Array], make: Callable[[float], Body]) -> FlexedBody:
+def _straight_link(name: str, points: Mapping[str, Array], make: Callable[[float], Body]) -> FlexedBody:
     """Body of a flexible link along the line from its origin to its only other joint, made by ``make`` from the length.
 
     Raises ValueError for another number of joints, and for a body without the ports ``root`` and ``tip``.

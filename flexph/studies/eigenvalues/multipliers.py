@@ -155,7 +155,7 @@ def _closed_period(
     ``count`` is the number of steps in the period. Raises ValueError if other periodic motions are near,
     ArithmeticError if none is found.
     """
-    mechanism, state, period, inputs = _given(motion, at)
+    mechanism, state, period, inputs = _periodic_run(motion, at)
     size = last = np.inf
     for _ in range(CORRECTIONS):
         own = linearised_period(mechanism, read_period(mechanism, state, period, count), method, inputs)
@@ -181,7 +181,9 @@ def _closed_period(
     )
 
 
-def _given(motion: Callable[..., Any], at: Mapping[str, float]) -> tuple[Mechanism, State, float, Mapping[str, Input]]:
+def _periodic_run(
+    motion: Callable[..., Any], at: Mapping[str, float]
+) -> tuple[Mechanism, State, float, Mapping[str, Input]]:
     """Mechanism, state, period [s] and inputs returned by the user's function at given parameters."""
     own = check.value_of("motion", lambda parameters: motion(**parameters), dict(at))
     if not (isinstance(own, tuple) and len(own) in (3, 4) and isinstance(own[0], Mechanism)):

@@ -11,7 +11,7 @@ from libc.math cimport fabs
 cdef double SINGULAR
 cdef double LARGEST_TURN
 
-cdef Given _given(double h, Table table) noexcept nogil
+cdef Given _prescribed_values(double h, Table table) noexcept nogil
 cdef double _correct(Memory* m, Py_ssize_t dim, Given given) noexcept nogil
 cdef void _begin_ahead(Memory* m) noexcept nogil
 cdef bint _is_singular(Memory* m) noexcept nogil

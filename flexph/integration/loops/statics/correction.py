@@ -39,7 +39,7 @@ def correct(memory: Any, dim: int, h: float, table: Any) -> float:
     are left in ``nodal.ahead``.
     """
     if not cython.compiled:
-        return _correct(memory.fields, dim, _given(h, table))
+        return _correct(memory.fields, dim, _prescribed_values(h, table))
     m = cython.declare(cython.pointer(Memory))
     own_table = cython.declare(Table)
     axes = cython.declare(cython.Py_ssize_t, dim)
@@ -48,11 +48,11 @@ def correct(memory: Any, dim: int, h: float, table: Any) -> float:
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
     bind(own_table, table)
     with cython.nogil:
-        share = _correct(m, axes, _given(step, own_table))
+        share = _correct(m, axes, _prescribed_values(step, own_table))
     return share
 
 
-def _given(h: float, table: Table) -> Given:
+def _prescribed_values(h: float, table: Table) -> Given:
     """Prescribed values of a step of length h [s], which a table has in its only row."""
     at = table.coefficient[0]
     offset = table.offset[0]
