@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -114,7 +115,10 @@ def problem_of(
     """
     if not are_compiled():
         raise ImportError("gradients need compiled loops, see 'flexph --version --verbose'")
-    mechanism, start, inputs = made(make, parameters)
+    with warnings.catch_warnings():
+        if like is not None:
+            warnings.simplefilter("ignore")  # they were given for the parameters of the run
+        mechanism, start, inputs = made(make, parameters)
     known = like if like is not None and mechanism is like.mechanism else None
     if known is not None and start is known.start and not callable(times):
         forcing = known.sampled.forcing.with_inputs(inputs)

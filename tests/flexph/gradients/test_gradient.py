@@ -12,15 +12,17 @@ from flexph import (
     GROUND,
     ValidityWarning,
     connect,
+    drive,
     hinge,
     integrate,
     spring_damper,
+    torsion_spring,
 )
 from flexph.contacts import Box, Capsule, KelvinVoigt, Mesh, Plane, Skin, Sphere, contact
 from flexph.gradients import Integral, Last, MeanSquare, Peak, gradient
 from flexph.integration.blocks.block_stepper import BlockStepper
 from flexph.integration.loops import near_pairs
-from flexph.laws import gas_spring, potential, resistive
+from flexph.laws import bouc_wen, gas_spring, potential, resistive
 from flexph.methods import Exact, Exact4
 from flexph.sensors import acceleration, energy, joint_angle, joint_force, joint_torque, position
 
@@ -97,6 +99,43 @@ def test_a_noisy_parameter_among_many_is_changed_by_larger_steps():
     bent = lambda **own: pendulum(**{**own, "length": own["length"] + abs(own["length"] - 0.3)})  # noqa: E731
     with pytest.raises(ValueError, match=r"'length' does not change .* smoothly"):
         gradient(bent, parameters, times, functional)
+
+
+@pytest.mark.parametrize("exponent", [1.0, 1.5, 2.0])
+def test_gradients_of_hysteresis_start_from_an_unstrained_spring(exponent):
+    """The inner extension is zero at first, where |z|^1.5 has a derivative but its factor |z|^0.5 has none."""
+
+    def swung(stiffness, force, speed):
+        law = bouc_wen(stiffness, yield_force=force, exponent=exponent)
+        arm = [hinge("arm.root", GROUND), torsion_spring("arm.root", GROUND, law=law, name="spring")]
+        mechanism = connect({"arm": rigid.bar(0.5, 2.0)}, arm, gravity=(0.0, -9.81))
+        start = mechanism.consistent_state(mechanism.assemble({"arm": 0.3}), velocities={"arm": (0.0, 0.0, speed)})
+        return mechanism, start
+
+    parameters, functional = {"stiffness": 40.0, "force": 3.0, "speed": 1.0}, Last(position("arm.tip"), 1)
+    found = gradient(swung, parameters, TIMES[:41], functional).by
+    expected = {name: differences(swung, parameters, name, functional, TIMES[:41]) for name in parameters}
+    largest = max(abs(parameters[name] * value) for name, value in expected.items())
+    for name, value in expected.items():
+        assert abs(parameters[name] * (found[name] - value)) < AGREEMENT * largest, name
+
+
+def test_samples_of_a_gradient_do_not_repeat_the_warnings_of_the_run():
+    """A blade that hangs on a driven hub starts with the least kinetic energy: one warning for all calls of make."""
+
+    def hung(length, speed):
+        bodies = {"hub": rigid.bar(0.3, 1.0), "blade": rigid.bar(length, 2.0)}
+        joints = [
+            hinge("hub.root", GROUND),
+            hinge("hub.tip", "blade.root"),
+            drive("hub.root", angle=lambda t: speed * t),
+        ]
+        mechanism = connect(bodies, joints)
+        return mechanism, mechanism.consistent_state(mechanism.assemble({"hub": 0.0, "blade": 0.2}))
+
+    with pytest.warns(UserWarning, match="least kinetic energy") as said:
+        gradient(hung, {"length": 0.4, "speed": 2.0}, TIMES[:5], Last(position("blade.tip"), 1))
+    assert sum("least kinetic energy" in str(each.message) for each in said) == 1
 
 
 @pytest.mark.parametrize("functional", [Integral(position("b.tip"), 1), MeanSquare(position("b.tip"), 1, target=0.1)])

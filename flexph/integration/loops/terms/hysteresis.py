@@ -127,8 +127,9 @@ def _parts_slope(m: Memory, i: int, z: float, slip: float) -> float:
     for _ in range(PARTS):
         middle = _middle(m, i, z, part)
         c = beta + gamma if middle >= 0.0 else gamma - beta
-        power = fabs(middle) ** (n - 1.0)
-        rate = 1.0 - c * power * fabs(middle)
+        size = fabs(middle)
+        power = size ** (n - 1.0) if size > 0.0 else 0.0  # whose recorded derivative at zero would be infinite
+        rate = 1.0 - c * power * size
         slope = (by_slip + 0.5 * rate / PARTS) / (1.0 + 0.5 * part * fabs(c) * n * power)
         total += slope
         by_slip = 2.0 * slope - by_slip
@@ -149,8 +150,9 @@ def _middle(m: Memory, i: int, z: float, slip: float) -> float:
     y = z
     for _ in range(MOST):
         c = beta + gamma if y >= 0.0 else gamma - beta
-        power = fabs(y) ** (n - 1.0)
-        defect = y - z - 0.5 * slip * (1.0 - c * power * fabs(y))
+        size = fabs(y)
+        power = size ** (n - 1.0) if size > 0.0 else 0.0  # whose recorded derivative at zero would be infinite
+        defect = y - z - 0.5 * slip * (1.0 - c * power * size)
         if defect > 0.0:
             most = smaller(most, y)
         else:
