@@ -47,7 +47,7 @@ GROUP = cython.declare(cython.Py_ssize_t, 10)
 def step_by_events(m: Memory, dim: int, s: Striking, p: Prescribed) -> bool:
     """Take a step that is split where gaps close; False if it is not solved.
 
-    ``kinds`` and ``law`` are those of :class:`Striking`, ``p`` the prescribed quantities of the step.
+    ``s`` has the options and the work space for contact laws, ``p`` the prescribed quantities of the step.
     """
     alone = cython.declare(cython.bint)
     size = coordinate_size(m)

@@ -85,7 +85,10 @@ class StaticLoops:
         return share
 
     def _left(self) -> Array:
-        """Unbalanced forces on the velocities (ṙ, ω, u̇) after the last correction, with the sign of inertia forces."""
+        """Negative unbalanced forces along the velocities (ṙ, ω, u̇), (n_v,), as the residual of the last correction.
+
+        The residual of a step at rest is −hF (see .correction).
+        """
         m = self._memory
         return self._velocities(m.defect_v, m.defect_w, m.defect_du) / self._step
 

@@ -60,7 +60,7 @@ def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
 
 
 def withdraw_within(within: Within) -> None:
-    """Reset the controllers that are solved within steps to the start of the pair."""
+    """Reset the controllers that are solved within steps to the start of a rejected pair of steps."""
     if within.address != 0:
         call_two(within.address, within.data, WITHDRAW)
 

@@ -200,7 +200,10 @@ def _best(m: Memory, size: float, best: float) -> float:
 
 
 def relation_changes(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """Evaluate the step after a correction; True if a resistive relation changes to or from its tangent at rest."""
+    """Evaluate the step after a correction; True if a resistive relation is, or is no longer, replaced by its tangent.
+
+    The tangent at zero rate replaces a relation whose rate has changed its sign.
+    """
     store_extensions(m)
     _try(m, dim, kinds, given)
     return mark_sticking(m, given.h)

@@ -67,9 +67,9 @@ def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
 
 
 def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
-    """Compute the responses of velocities and joint impulses to unit friction impulses, and D and E of the law.
+    """Compute the responses of velocities and joint impulses to unit friction impulses.
 
-    See friction.law.
+    Their parts in the law (see friction.law) are D, the changes of slip rates, and E, those of pressing impulses.
     """
     for q in range(m.rub_force.size):
         set_unit_defects(m, dim, q, -1.0)

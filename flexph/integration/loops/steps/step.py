@@ -221,7 +221,10 @@ def _begin_next(m: Memory, dim: int) -> None:
 
 
 def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
-    """Record the largest residuals of the constraints on positions and, over the step, of those on velocities."""
+    """Record the largest residuals of the constraints on positions at the end, and on velocities over the step of h [s].
+
+    ``after`` and ``offset`` are the coefficients and offsets of the constraints at the end.
+    """
     audit = m.run_step_audit
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]
@@ -237,9 +240,10 @@ def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
 
 
 def close_gaps(m: Memory, redundant: int) -> None:
-    """Compute the alternating part of the multipliers by the factored Jacobian; replace the velocity defect e₀ by e₁.
+    """Compute the part of the multipliers that alternates from step to step, by the factored Jacobian.
 
-    This part would close gaps of ½h(e₁ − e₀), with the defects e₀ at the start and e₁ at the end of the step.
+    It is what would close gaps of ½h(e₁ − e₀), with the velocity defects e₀ at the start and e₁ at the end of the step.
+    In the memory e₀ is replaced by e₁.
     """
     for i in range(m.run_defect.size):
         m.run_gap[i] = m.run_new_defect[i] - m.run_defect[i]

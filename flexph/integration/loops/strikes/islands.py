@@ -144,8 +144,8 @@ def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
 def _add_coupling(m: Memory, D: Array, sides: tuple[int, int], places: tuple[int, int], r: int) -> None:
     """Add the coupling of members k and l of an island, which share a body, to the compliance D.
 
-    The coupling gives rates of member k, at its side with the index ``own``, by impulses of member l at ``other``.
-    There are ``count`` members with r rows.
+    ``places`` are their numbers (k, l) in the island, ``sides`` the rows of k and l for their sides on that body. The
+    coupling is the change of the r rates of k by unit impulses in the r rows of l.
     """
     own, other = sides
     k, l = places

@@ -201,7 +201,10 @@ def energy_change(law: LawSpace, size: int) -> float:
 
 
 def _limit_energy(m: Memory, s: Striking, island: Island) -> None:
-    """Move the impulses ``law.x``, without restitution, towards ``law.kept``, as far as no energy is created."""
+    """Move the impulses ``law.x`` towards ``law.kept``, as far as no energy is created.
+
+    ``law.x`` are the impulses of the impact without restitution, ``law.kept`` those with restitution.
+    """
     size = island.rows * island.contacts
     move_rates(m, s, island, s.law.x, s.law.moved)
     at_rest = energy_change(s.law, size)
