@@ -46,7 +46,7 @@ def set_defects(m: Memory, dim: int, given: Given, matrices: Array, out: Array) 
 
 
 def _soften(m: Memory, matrices: Array) -> None:
-    """Add ½A Δσ, with the changes Δσ of the stresses of bodies over the step, to the mean stresses (see matrices_of)."""
+    """Add ½A Δσ, with the changes Δσ of the stresses of bodies over the step, to the mean stresses."""
     place = cython.declare(cython.Py_ssize_t)
     place = 0
     for b in range(m.inertia_mass.size):

@@ -114,7 +114,8 @@ def _speed(m: Memory, dim: int, k: int, out: Array) -> None:
 def add_slopes(m: Memory, dim: int, q: int) -> None:
     """Compute half the derivatives of the force on sample q with respect to its mean tangents a and b.
 
-    These are the derivatives with respect to the tangents at the end of a step, which count half in the mean. They are written into ``solid.by_tangents``, one below the other.
+    These are the derivatives with respect to the tangents at the end of a step, which count half in the mean. They are
+    written into ``solid.by_tangents``, one below the other.
     """
     S = m.solid_by_tangents
     _tangents(m, dim, q)

@@ -96,8 +96,8 @@ def _turn_forces(m: Memory, dim: int, h: float) -> None:
 def _turn_place(m: Memory, dim: int, k: int) -> None:
     """Compute B and W of mesh node k, a row for each component of the spin of its frame.
 
-    W is the derivative of its end position, divided by h. B is the discrete gradient: its rows are the axes R̄⁻ᵀe_a
-    times (×) the mean lever, so that B f is the torque of a force f on the node.
+    W is the derivative of its end position, B the discrete gradient: its rows are the cross products of the axes
+    R̄⁻ᵀe_a and the mean lever, so that B f is the torque of a force f on the node.
     """
     b = m.solids_frame[k]
     end = m.system_torque

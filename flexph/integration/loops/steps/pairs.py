@@ -116,7 +116,8 @@ def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
 def reflect_defect(m: Memory, dim: int, redundant: int, pair: Pair, given: Given, length: float) -> bool:
     """Reverse the velocity defect of joints at the end of a pair if the pair has increased it.
 
-    The next pair would else add a similar change; reversed, the defect is reduced by it. Returns False if the constraints are dependent. ``length`` [s] is that of the pair.
+    The next pair would else add a similar change; reversed, the defect is reduced by it. Returns False if the
+    constraints are dependent. ``length`` [s] is that of the pair.
     """
     if pair.mu.size == 0:
         return True

@@ -221,7 +221,7 @@ def _begin_next(m: Memory, dim: int) -> None:
 
 
 def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
-    """Record the largest residuals of the constraints on positions at the end, and on velocities over the step of h [s].
+    """Record the largest residuals of the constraints on positions at the end of a step, and on velocities over it.
 
     ``after`` and ``offset`` are the coefficients and offsets of the constraints at the end.
     """

@@ -192,7 +192,7 @@ def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> No
 
 
 def _fill_own(m: Memory, c: int) -> None:
-    """Set ``strike.own``, the change of a rate by a unit impulse along it, in those rows of bearing c that have no slip.
+    """Set the response ``strike.own`` of a rate to a unit impulse along it, in the rows of bearing c that have no slip.
 
     It is set to the largest response of its slips, or 1 without slips.
     """
