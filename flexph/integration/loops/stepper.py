@@ -279,7 +279,10 @@ class Stepper:
             self.memory.reals[part] = kept_values
 
     def _back(self) -> None:
-        """Restore history, energies and velocity defect after a step that failed; positions and velocities are lost."""
+        """Restore history, energies and velocity defect after a step that failed.
+
+        The failed step has overwritten positions and velocities, which :meth:`put` must write again.
+        """
         self._is_astray = True
         self._kept[:] = self._before
 

@@ -242,8 +242,8 @@ def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) 
     """Add to the Jacobian the derivative of the force between a ball and a surface due to the change of its direction.
 
     The direction changes with the coordinates V·Wᵢ of the ball, where V leads from the surface to the ball and Wᵢ are
-    the axes of the surface; ``touch.bent`` has the
-    derivatives of the discrete gradient n of the distance with respect to these.
+    the axes of the surface; ``touch.bent`` has the derivatives of the discrete gradient n of the distance with respect
+    to these coordinates.
     """
     first = _first_row(m)
     v0 = m.touch_first

@@ -154,7 +154,8 @@ class Loads(NamedTuple):
 class Border(NamedTuple):
     """Order of the unknowns: inner flexible coordinates by body, and the border that remains after their elimination.
 
-    The border has ṙ̄, ω̄, φ̄u̇̄ of the bodies, the flexible coordinates at ports (masters) and the multipliers. F is the
+    The border has the mean rates ṙ̄, ω̄ and φ̄u̇̄ (of the shift of the centre of mass) of the bodies, the flexible
+    coordinates at ports (masters) and the multipliers. F is the
     matrix of the inner coordinates of a body, and C are its columns for the unknowns of the border.
     """
 

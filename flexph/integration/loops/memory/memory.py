@@ -42,7 +42,8 @@ IS_CONSTANT = np.arange(len(FIELDS)) < CONSTANTS
 class Place(NamedTuple):
     """Location of a field in a memory.
 
-    It tells whether the field is constant, whether it holds floats, its span among these, and its shape.
+    It tells whether the field is constant, whether it holds floats or whole numbers, its span among the numbers of this
+    type, and its shape.
     """
 
     constant: bool

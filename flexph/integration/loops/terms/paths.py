@@ -1,7 +1,7 @@
 """Positions of points on their curves over a step, and directions of the curves there, in loops.
 
 A place is a position s along a curve. Multipliers act along ``path.direction``: vectors n̄ across the curve, and last,
-for a driven place, b. See kernels.rates.on_curves.
+for a driven place, b = −τ/|τ|² along its tangent τ. See kernels.rates.on_curves.
 """
 
 from __future__ import annotations
@@ -99,9 +99,9 @@ def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
 
 
 def set_shapes(m: Memory, c: int, s: float, order: int, out: Array) -> None:
-    """Write the coefficients of the points of curve c at place s into ``out``, or a derivative of this order.
+    """Write the coefficients of the points of curve c at place s into ``out``, or a derivative with respect to s.
 
-    They are zero for the order −1.
+    ``order`` is the order of the derivative, 0 for the coefficients themselves; for −1 zeros are written.
     """
     fill(part(out, m.curves_point[c], m.curves_point[c + 1]), 0.0)
     if order >= 0:

@@ -230,7 +230,10 @@ def is_beyond(m: Memory, c: int, s: float) -> bool:
 
 
 def sharpest_turn(m: Memory, c: int, product: Array, s0: float, s1: float) -> float:
-    """Smallest cosine of the angles between pieces of curve c at its kinks, between two places or at the second one."""
+    """Smallest cosine of the angles at the kinks of curve c between places s0 and s1, or at s1; 1 without kinks.
+
+    A kink is a knot, and the angle is that between the tangents of the two pieces that meet there.
+    """
     least = 1.0
     first = m.curves_knot[c]
     for e in range(count_pieces(m, c) - 1):

@@ -26,7 +26,7 @@ CLOSE = cython.declare(cython.double, _CLOSE)
 def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
     """Change of the length of rope r over a step, between the products ``before`` and ``after``.
 
-    Its discrete gradient is left in ``string``.
+    The discrete gradient of the length with respect to the products is written into the fields ``string``.
     """
     total = 0.0
     for k in range(m.ropes_span[r], m.ropes_span[r + 1]):
@@ -60,7 +60,7 @@ def add_rope_forces(m: Memory, r: int, tension: float) -> None:
 def leaves_sheaves(m: Memory, before: Array, after: Array, first: Array, last: Array) -> bool:
     """True if a rope has left a sheave at the end of a step, wound round it fully, or lost a straight span.
 
-    ``before`` and ``after`` are the products at both ends of the step, ``first`` and ``last`` the vectors.
+    ``before`` and ``after`` are the products at the start and end of the step, ``first`` and ``last`` the vectors.
     """
     for k in range(m.ropes_square.size):
         if not after[m.ropes_square[k]] > m.ropes_offset[k] * m.ropes_offset[k] or _passes(m, k, first, last):
