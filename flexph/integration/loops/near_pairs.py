@@ -32,8 +32,8 @@ MARGIN, WIDER = 0.5, 2.0
 class NearPairs:
     """Search for the pairs of a mechanism that may soon touch: two spheres, or a sphere or edge and a surface.
 
-    ``lists`` is True if there are so many pairs that listing the near ones pays; then ``phase`` finds them.
-    ``of_balls`` is True if the pairs of two spheres alone are so many.
+    ``lists`` is True if there are so many pairs that listing the near ones pays; then the broad phase ``phase`` finds
+    them. ``of_balls`` is True if the pairs of two spheres alone are so many.
 
     A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear
     cost. With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). Bodies

@@ -1,4 +1,8 @@
-"""Coupling of the dry friction of joints with a step: its forces and unknowns, slip rates and joint forces."""
+"""Coupling of the dry friction of joints with a step: its forces and unknowns, slip rates and joint forces.
+
+A bearing, which is a joint with dry friction, slips along measures: lengths, components and angles, which are numbered
+as springs, or positions along curves.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Forces on products, nodes, sections and bodies over a step."""
+"""Forces on products, nodes, sections and bodies over a step.
+
+Products are scalar products of vectors between nodes. The force on a product is power-conjugate to its rate; those of
+constraints and springs are converted to forces on the nodes of both vectors.
+"""
 
 from __future__ import annotations
 

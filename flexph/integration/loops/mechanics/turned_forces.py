@@ -220,8 +220,9 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, place: tuple[int,
 def _add_node_force(m: Memory, dim: int, component: tuple[int, int], spin: int, column: int, value: float) -> None:
     """Add Bᵀ times a force ``value`` in direction i on node n to a column of the border of the Jacobian.
 
-    If the column belongs to component ``spin`` of the spin of the node's body, the rows of u̇̄ are stored in
-    ``system.col``. For other columns ``spin`` is −1.
+    ``component`` is (n, i), B the discrete gradient of the position of the node. If the column belongs to component
+    ``spin`` of the spin of the node's body, the rows of u̇̄ are stored in ``system.col``. For other columns ``spin`` is
+    −1.
     """
     n, i = component
     d = dim

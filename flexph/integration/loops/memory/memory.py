@@ -86,8 +86,8 @@ class Cells:
 class Memory:
     """Memory of a mechanism: cells of constants and of work space, and a table of the fields in them.
 
-    ``table`` (fields, 4) has the first entry and the shape of each field. Copies share the ``places`` of fields,
-    found at their first access by name, and the constants, unless made ``with_constants``.
+    ``table`` (fields, 4) has the first entry and the shape of each field. Copies share the constants, unless
+    made ``with_constants``, and the ``places`` of fields, which are found at their first access by name.
     """
 
     def __init__(self, constants: Cells, space: Cells, table: Index, places: dict[str, Place] | None = None) -> None:

@@ -80,7 +80,7 @@ class Deformed(NamedTuple):
 
 
 class Momenta(NamedTuple):
-    """Momenta of all bodies about their centres of mass, and those of their flexible coordinates."""
+    """Angular momenta of all bodies about their centres of mass, and the momenta of their flexible coordinates."""
 
     p_r: Array  # (b, s)
     p_u: Array  # (n,)

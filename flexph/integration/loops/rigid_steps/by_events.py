@@ -1,4 +1,7 @@
-"""Steps with rigid contacts that are split at each time when a gap closes, with an impact there."""
+"""Steps with rigid contacts that are split at each time when a gap closes, with an impact there.
+
+The marks of contacts, such as CLOSES, are defined in strikes.marks.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Loop over steps with rigid contacts: impacts at the start, the step, and settling of velocities at its end."""
+"""Loop over steps with rigid contacts: impacts at the start, the step, and settling of velocities at its end.
+
+The marks of contacts, such as CLOSES, are defined in strikes.marks.
+"""
 
 from __future__ import annotations
 

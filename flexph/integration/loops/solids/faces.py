@@ -173,8 +173,8 @@ def _add_skew(A: Array, x: Array, factor: float) -> None:
 def face_block(m: Memory, dim: int, one: int, other: int) -> None:
     """Compute the derivative of the force of a load on one mesh node with respect to the end position of another one.
 
-    It is written into ``solid.K``. ``one`` and ``other`` are the numbers of both nodes among the weights of the
-    sample.
+    The load is that of the sample for which :func:`add_slopes` was called last; ``one`` and ``other`` are the numbers
+    of the nodes among its weights. The derivative is written into ``solid.K``.
     """
     for i in range(dim):
         for j in range(dim):

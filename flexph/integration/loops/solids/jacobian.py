@@ -24,7 +24,10 @@ SLOPE = cython.declare(cython.Py_ssize_t, _SLOPE)
 
 
 def add_solids(m: Memory, dim: int, h: float) -> None:
-    """Add the stiffness of solids to the border of the Jacobian, for stresses linearised about a correction."""
+    """Add the stiffness of solids to the border of the Jacobian.
+
+    The stresses are those predicted to first order after a correction.
+    """
     if m.solid_torque.shape[0] > 0:
         _set_stress(m, h, 0.0)
         set_place_forces(m, dim)

@@ -176,7 +176,10 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
 
 
 def begin(m: Memory, dim: int, kinds: Kinds) -> None:
-    """Prepare the iteration by the values at the start of the step; friction of joints is zero, no relation sticks."""
+    """Compute the values at the start of the step that the iteration needs; set the friction of joints to zero.
+
+    No resistive relation is replaced by its tangent at first.
+    """
     fill(m.trial_stuck, 0.0)
     if m.strains_stress.size > 0:
         begin_strains(m, dim)

@@ -1,4 +1,7 @@
-"""Step of a mechanism by the exact or decaying scheme, with its substeps and their results."""
+"""Step of a mechanism by the exact or decaying scheme, with its substeps and their results.
+
+A step has several substeps in a composition scheme or if its error is estimated by a pair, else a single one.
+"""
 
 from __future__ import annotations
 
@@ -96,7 +99,7 @@ def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first:
 
 
 def _estimate_error(m: Memory, dim: int, parts: Parts, given: Given, known: int) -> bool:
-    """Estimate the error of a pair of substeps, if asked; False if the Jacobian is singular.
+    """Estimate the error of a pair of substeps, if steps are taken in pairs; False if the Jacobian is singular.
 
     ``known`` is the number of rows of history before the pair.
     """

@@ -1,6 +1,7 @@
 """Solution of a step in which some rigid contacts may close: 0 ≤ g(q₁) ⟂ Λ_N ≥ 0, with Coulomb friction.
 
-g(q₁) are the gaps at the end of the step, Λ_N the normal impulses over the step.
+g(q₁) are the gaps at the end of the step, Λ_N the normal impulses over the step. Marked contacts may close; islands are
+sets of contacts that share bodies. A proximal weight keeps redundant impulses near those of the last iteration.
 
 The equations are solved by Newton's method. For free bodies it uses the Jacobian of each body: the coupling of two
 balls by their turning normal is left to further iterations, each of which leaves about a hundredth of the defect. From

@@ -60,7 +60,8 @@ def link_bodies(m: Memory, chosen: Index) -> None:
 def _append_coupled(m: Memory, first: int, place: int) -> int:
     """Append contact ``first`` and all contacts coupled with it to the members of islands; return the end.
 
-    The members are appended from ``place`` on, in the order of a search breadth first.
+    The end is the index after the last one. The members are appended from ``place`` on, in the order of a search
+    breadth first.
     """
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)

@@ -1,4 +1,7 @@
-"""Newton's impact law with Coulomb friction for islands of contacts, without energy gain."""
+"""Newton's impact law with Coulomb friction for islands of contacts that share bodies, without energy gain.
+
+``law`` is the work space of the law of one island: ``law.x`` are its impulses, ``law.y`` its rates before the impact.
+"""
 
 from __future__ import annotations
 

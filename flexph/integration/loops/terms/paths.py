@@ -60,7 +60,10 @@ def follow_curves(m: Memory) -> None:
 
 
 def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
-    """Compute the directions and coefficients of curve c over a step that ends at place s1, with products ``end``."""
+    """Compute the directions and coefficients of curve c over a step that ends at place s1.
+
+    ``end`` are the products there.
+    """
     s0 = m.at_place[c]
     m.path_used[c][0] = first_used(m, c, s0, s1)
     m.path_used[c][1] = end_used(m, c, s0, s1)

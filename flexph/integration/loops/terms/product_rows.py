@@ -1,4 +1,4 @@
-"""Rows by which weighted sums of products enter the border of the Jacobian.
+"""Rows by which weighted sums of products (scalar products of vectors between nodes) enter the border of the Jacobian.
 
 Row ``acting`` is the effect of a unit force on a sum, by the discrete gradient B; row ``moved`` is the derivative of a
 sum at the end with respect to the unknowns, by the end derivative W. Blocks of the Jacobian are outer products of both.

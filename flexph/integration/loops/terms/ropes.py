@@ -1,5 +1,7 @@
 """Massless ropes over sheaves in loops (see kernels.ropes): exact increments of their lengths, and forces on products.
 
+Products are scalar products of vectors between nodes, such as Π below.
+
 A straight span of length ℓ = √(Π − δ²), between centres at the squared distance Π, adds
 Δℓ (1 − δ² κ(δ(ℓ₀ − ℓ₁), ℓ₀ℓ₁ + δ²)) to the length of the rope, with Δℓ = ΔΠ/(ℓ₀ + ℓ₁); δ is an offset by the radii. An
 angle about a sheave of radius ρ, with sine s and cosine c, adds ±ρκ(c̄Δs − s̄Δc).

@@ -1,7 +1,8 @@
 """Order and pattern of a sparse border: the unknowns of wide bodies first, the unknowns coupled with all these last.
 
-In addition to the unknowns of a banded border it has all flexible coordinates, and the ends e of the vectors of joints,
-e − W x = 0, through which joints, springs and loads are coupled to nodes that many unknowns move.
+Wide bodies are those such as plates and solids, whose matrices have no narrow band. In addition to the unknowns of a
+banded border it has all flexible coordinates, and the ends e of the vectors of joints, e − W x = 0, through which
+joints, springs and loads are coupled to nodes that many unknowns move.
 """
 
 from __future__ import annotations
