@@ -103,7 +103,10 @@ class NearPairs:
 
 
 def on_sides(mechanism: Model) -> Arrays:
-    """Arrays of the mechanism in which nodes belong to the sides of contacts: bodies or means of points."""
+    """Arrays of the mechanism, with the body of each node replaced by the side to which it belongs in contacts.
+
+    A side is a body or a mean of points.
+    """
     return mechanism.network.arrays._replace(node_body=node_sides(mechanism), node_means=None)
 
 

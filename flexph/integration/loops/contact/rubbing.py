@@ -210,7 +210,7 @@ def set_friction(m: Memory, dim: int, c: int, h: float) -> None:
 def _set_anchored_friction(m: Memory, dim: int, c: int) -> None:
     """Compute the friction of a contact that sticks by an anchor, and the anchor at the end of the step.
 
-    Also the derivatives of the friction with respect to slip and normal force.
+    Compute also the derivatives of the friction with respect to slip and normal force.
     """
     slips = cython.declare(cython.bint)
     k = m.contacts_holding[c]

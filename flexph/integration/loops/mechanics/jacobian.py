@@ -113,7 +113,7 @@ def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
 def add_rigid(m: Memory, dim: int, decay: int, h: float) -> None:
     """Add the derivatives of the momentum defects of bodies with respect to ṙ̄ and ω̄ to the Jacobian.
 
-    Also the coupling of ω̄, φ̄u̇̄ and ṙ̄ with the flexible coordinates.
+    Add also the coupling of ω̄, φ̄u̇̄ and ṙ̄ with the flexible coordinates.
     """
     for b in range(m.inertia_mass.size):
         for i in range(dim):

@@ -83,7 +83,8 @@ class RecordedNodes(NamedTuple):
 class Collocated(NamedTuple):
     """Arrays of the backward sweep over N steps of Gauss collocation, with the tableau and the nodes.
 
-    ``given`` (N, G) are the time-dependent data of each step, :func:`given_of_steps`; ``by_given`` has derivatives.
+    ``given`` (N, G) are the time-dependent data of each step, :func:`given_of_steps`; ``by_given`` are
+    the derivatives of the functional Φ with respect to these data.
     """
 
     run: Backward

@@ -90,7 +90,7 @@ def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
 
 
 def _largest_share(m: Memory, taken: float) -> float:
-    """Largest share, at most 1, of the change of impulses that the law demands, with which no energy is created.
+    """Largest share, at most 1, of the change of friction impulses to those of the law that creates no energy.
 
     The change may return the energy ``taken`` [J] that the friction of the step itself dissipated.
     """

@@ -93,7 +93,7 @@ class _Factor:
         self._range = self.answers = np.zeros((size, 0))
 
     def split(self, columns: Array) -> Array:
-        """Coordinates of columns (n, k) in the basis Q, to which independent columns are added first."""
+        """Coordinates of columns (n, k) in the orthonormal basis Q, which is first extended so that it spans them."""
         size = np.linalg.norm(columns, axis=0)
         for _ in range(2):  # twice, as new columns may have a remainder
             inside = self._range.T @ columns
