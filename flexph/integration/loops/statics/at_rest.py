@@ -57,7 +57,10 @@ class StaticLoops:
         return Held(after._replace(sigma=sigma), at.multipliers - m.correction_lam), step / share
 
     def balanced(self, c: Configuration, loads: Loads) -> Balanced | None:
-        """Joint forces that balance a configuration near equilibrium, and unbalanced forces; None if not unique."""
+        """Joint forces that balance a configuration near equilibrium, and unbalanced forces without and with them.
+
+        None if the Newton correction is not unique or is too large to be applied in full.
+        """
         m = self._memory
         if self._correct(Held(c, np.zeros(m.x_lam.size)), loads) != 1.0:
             return None

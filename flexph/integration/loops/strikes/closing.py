@@ -178,7 +178,7 @@ def _solve_linearised(
 
 
 def _extrapolate(m: Memory, ratio: float, before: float) -> float:
-    """Extrapolate impulses to their limit, if their changes decrease slowly and by a steady ratio from step to step.
+    """Extrapolate impulses to their limit, if their changes decrease slowly, by the same ratio in each iteration.
 
     ``ratio`` is the ratio of the last two changes, ``before`` the ratio in the iteration before. Returns the ratio for
     the next call, 0 after an extrapolation. The next iterations adapt the velocities to the impulses. Changes decrease

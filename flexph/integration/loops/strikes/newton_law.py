@@ -81,8 +81,8 @@ def solve_impacts_of_islands(m: Memory, dim: int, s: Striking, given: Given) -> 
 def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
     """Set the changes of velocities to zero; for coupled bodies first remove the velocity defect of the joints.
 
-    The matrices must have been factored; the responses to impulses are computed with them, too. Returns False for too
-    many contacts.
+    For coupled bodies the responses to impulses are computed, too, for which the matrices must have been factored.
+    Returns False if there are more contacts than responses that the memory can hold.
     """
     begin_part(m)
     if not are_apart(m):

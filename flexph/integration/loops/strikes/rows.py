@@ -285,7 +285,7 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 
 
 def rate(m: Memory, c: int, r: int) -> float:
-    """Rate r of contact c at the present state ``at``, or of a bearing, from ``rub.slip``."""
+    """Rate r of contact or bearing c at the present state ``at``; that of a bearing is read from ``rub.slip``."""
     if c >= m.contacts_kind.size:
         return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.at_du) - surface_rate(m, c, r)

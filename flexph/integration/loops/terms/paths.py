@@ -112,7 +112,10 @@ def set_shapes(m: Memory, c: int, s: float, order: int, out: Array) -> None:
 
 
 def sum_products(m: Memory, c: int, product: Array, weight: Array, out: Array) -> None:
-    """Write the sums of the products of curve c over its points, with weights, into ``out``, one for each direction."""
+    """Write the sums over the points k of curve c of ``weight`` times their products into ``out`` (d,).
+
+    The products of a point are the components of the vector from it to the sliding point.
+    """
     for j in range(out.size):
         total = 0.0
         for k in range(m.path_used[c][0], m.path_used[c][1]):

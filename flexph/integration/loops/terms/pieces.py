@@ -166,9 +166,10 @@ def _evaluate_at(m: Memory, c: int, t: float) -> tuple[float, float, float, floa
 
 
 def foot(m: Memory, c: int, product: Array) -> float:
-    """Place on curve c with V·T = 0 that is nearest to the point, with its slope T and the vector V between both.
+    """Place on curve c that is nearest to the sliding point, where V·T = 0.
 
-    Each piece is searched from its middle, within its ends.
+    T is the slope of the curve there, V the vector from the curve to the point. Each piece is searched from its middle,
+    within its ends.
     """
     last = count_pieces(m, c) - 1
     place = 0.0
