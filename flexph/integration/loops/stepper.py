@@ -254,7 +254,7 @@ class Stepper:
             raise error
 
     def _taken(self, steps: int) -> None:
-        """Count finished steps, for the length of the history."""
+        """Update the number of filled rows of history after ``steps`` finished steps."""
         self.known = min(self.known + steps * self.remembered, self.depth)
         self._list_served |= steps > 0
 

@@ -15,7 +15,7 @@ from ....numerics.arrays import Array
 
 
 class Entries(NamedTuple):
-    """Type of the entries of an array field in compiled code, and its number of axes."""
+    """Type of the entries of an array field in compiled code, and the number of axes of the array."""
 
     kind: str
     axes: int

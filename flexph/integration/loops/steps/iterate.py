@@ -106,10 +106,10 @@ def take_increments(m: Memory, dim: int, given: Given) -> None:
 
 
 def correction_work(m: Memory, h: float) -> float:
-    """Sum of the absolute works [J] of the defects along a correction, and of its effect on friction by wheel loads.
+    """Sum of the absolute works [J] of the defects along a correction, with an estimate for friction under wheel loads.
 
-    A correction δN of a load N changes the work W of friction by W δN/N. As the work of defects is of second order in
-    the correction, W (δN/N)² is added.
+    The correction δN of a wheel load N changes the work W of friction by W δN/N. As the work of defects is of second
+    order in the correction, W (δN/N)² is added.
     """
     total = 0.0
     for i in range(m.defect.size):

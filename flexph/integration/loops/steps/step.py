@@ -52,9 +52,10 @@ TURNED = cython.declare(cython.Py_ssize_t, _TURNED)
 
 
 def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, known: int) -> bool:
-    """Take the substeps of step ``step`` of a table, each until all controllers within it agree.
+    """Take the substeps of step ``step`` of a table.
 
-    Returns False if one is not solved. ``known`` is the number of rows of history.
+    A substep is repeated until its inputs are those that the controllers solved within it give for its end. Returns
+    False if one is not solved. ``known`` is the number of rows of history.
     """
     parts = course.parts
     within = course.calls.within
@@ -112,9 +113,9 @@ def _estimate_error(m: Memory, dim: int, parts: Parts, given: Given, known: int)
 
 
 def _finish_pair(m: Memory, dim: int, parts: Parts, table: Table, step: int) -> bool:
-    """Turn round the sign of the velocity defect after a pair of substeps, if needed.
+    """Reverse the velocity defect of joints after a pair of substeps if the pair has increased it.
 
-    Returns False for dependent constraints.
+    Nothing is done if steps are not taken in pairs. Returns False for dependent constraints.
     """
     if parts.pair.found.size == 0:
         return True
