@@ -206,8 +206,8 @@ class _Follower(NamedTuple):
 def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
     """For each follower load the bodies and coordinates that it couples.
 
-    A load that turns with a section couples the coordinates that turn the section with those that move its points
-    of action. If it has no torques and follows the frame of a body, it couples none.
+    A load that turns with a section couples the coordinates that turn the section with those that move the points
+    of action of the load. A load without torques that follows the frame of a body couples none.
     """
     couplings, s = [], 1 if d == 2 else 3
     for inputs, directions in zip(loads.follow_input, loads.follow_node, strict=True):

@@ -147,7 +147,7 @@ def start_spin(m: Memory, dim: int, decay: int, h: float, b: int) -> None:
 def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
     """Compute the coupling of ω̄ of body b with flexible coordinate i, in the rows of both.
 
-    Also add the part of the coordinate in 2J(u₁).
+    Add also the part of 2J(u₁) that the coordinate causes to ``system.spin``.
     """
     column = cython.declare(Number)
     r0 = cython.declare(Number)
@@ -181,9 +181,9 @@ def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Compute the matrices (d, d) that, after φ̄ᵀ, couple φ̄u̇̄ and ṙ̄ with the flexible coordinates of body b.
+    """Compute the coupling of φ̄u̇̄ and ṙ̄ with the flexible coordinates of body b, in the rows of the coordinates.
 
-    They are the columns of φ̄u̇̄ and ṙ̄ in the rows of the coordinates, without the factor φ̄ᵀ from the left.
+    The columns of φ̄u̇̄ and ṙ̄ are φ̄ᵀ times matrices (d, d), which are stored in ``system.by_c`` and ``system.by_v``.
     """
     factor = cython.declare(Number)
     value = cython.declare(Number)

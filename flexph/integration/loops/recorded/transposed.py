@@ -96,9 +96,10 @@ def _spread(m: Memory, dim: int, h: float) -> None:
 
 
 def _spread_body(m: Memory, dim: int, b: int) -> None:
-    """Write the entries of Rᵀ times the solution for the flexible coordinates of body b to ``correction``.
+    """Write the entries of Rᵀ times the border's solution that belong to the flexible coordinates of body b.
 
-    Their effect through the shift of the centre of mass is added to the entries of the body's position.
+    They are entries of ``correction``; their effect through the shift of the centre of mass is added to the entries of
+    the body's position.
     """
     x = m.system_x
     first = m.inertia_first[b]

@@ -267,7 +267,7 @@ class KeptBlock:
     def _with_rest(self, rest: _Rest, without: Solve, defect: Array) -> Array | None:
         """Solve with the border of the Jacobian, including E, by generalised conjugate residuals.
 
-        Returns None if these do not decrease fast.
+        Returns None if the residuals do not decrease fast.
 
         ``defect`` is the right-hand side. With the border without E as preconditioner, residuals are in the rows of
         u̇̄ alone: a pass takes one solution by the preconditioner and one product with E.
