@@ -206,8 +206,8 @@ class _Follower(NamedTuple):
 def _by_follower(d: int, nodes: Nodes, loads: Loads) -> list[_Follower]:
     """For each follower load the bodies and coordinates that it couples.
 
-    A load that turns with a section couples the coordinates that turn the section with those that move its points
-    of action. If it has no torques and follows the frame of a body, it couples none.
+    A load that turns with a section couples the coordinates that turn the section with those that move the points
+    of action of the load. A load without torques that follows the frame of a body couples none.
     """
     couplings, s = [], 1 if d == 2 else 3
     for inputs, directions in zip(loads.follow_input, loads.follow_node, strict=True):
@@ -239,9 +239,9 @@ class _Counter:
 def _vector_columns(nodes: Nodes, joints: Joints, *numbers: Index) -> tuple[Index, Index]:
     """Unknowns on which the two end nodes of each vector depend: positions in a joint list, and that list.
 
-    The unknowns of vector v are entries ``ptr[v]`` to ``ptr[v + 1]`` of the list: ṙ̄, ω̄, φ̄u̇̄ and flexible
-    coordinates of the body of each node, and for a mean of points ṙ̄ of further frames. Unknowns that do not exist are
-    −1. ``numbers`` are the numbers of these four kinds of unknowns.
+    The unknowns of vector v are entries ``ptr[v]`` to ``ptr[v + 1]`` of the list: for the body of each node ṙ̄, ω̄, the
+    rate φ̄u̇̄ of the shift of its centre of mass and its flexible coordinates, and for a mean of points ṙ̄ of further
+    frames. Unknowns that do not exist are −1. ``numbers`` are the numbers of the unknowns of these four kinds.
     """
     v, w, c, m = numbers
     ptr, col = [0], [np.zeros(0, dtype=np.int64)]

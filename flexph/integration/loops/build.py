@@ -83,7 +83,7 @@ def is_wide(mechanism: Model) -> bool:
 def cost_of_band(mechanism: Model) -> float:
     """Number of operations to factor the Jacobian of a step if its border is banded.
 
-    Infinite for large solids, whose arrays it does not build.
+    It is infinite for large solids; their arrays, which would be large, are not built for the estimate.
     """
     nodes, frames = mechanism.once(owned_by_solids).frames.sum() * mechanism.layout.dim, mechanism.frames.values()
     most = WIDE if mechanism.once(has_kept_block) else WIDEST

@@ -1,6 +1,6 @@
 """Filter: arrays for the energy loss of banded bodies in steps of the decaying scheme.
 
-They select the bodies, order their unknowns, and provide the work space."""
+The arrays select these bodies, order their unknowns, and provide the work space."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists of near pairs: the gaps of spheres, to planes and to surfaces that may soon close; loops skip all others.
+"""Lists of near pairs: the gaps between spheres, and to planes and surfaces, that may soon close; loops skip others.
 
 A list with a margin s has every pair with a gap up to s. While no node has moved by more than ½s, a gap has changed by
 at most s, so that pairs outside the list are open. Forces of a step depend only on the gaps at its ends: if both ends
@@ -32,14 +32,15 @@ MARGIN, WIDER = 0.5, 2.0
 class NearPairs:
     """Search for the pairs of a mechanism that may soon touch: two spheres, or a sphere or edge and a surface.
 
-    ``lists`` is True if there are so many pairs that listing the near ones pays; then ``phase`` finds them.
-    ``of_balls`` is True if the pairs of two spheres alone are so many.
+    ``lists`` is True if there are so many pairs that listing the near ones pays; then the broad phase ``phase`` finds
+    them. ``of_balls`` is True if the pairs of two spheres alone are so many.
 
-    A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear
-    cost. With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). Bodies
-    are ``coupled`` if they have joints or springs, are flexible, or do not turn, or if rigid contacts are ``mixed``
-    with compliant ones or with dry friction of joints. The order of unknowns depends on listed compliant pairs of
-    spheres (``orders``). It allows for all gaps to surfaces, listed or not, so that their lists do not change it.
+    A pile (``is_pile``) consists of free rigid bodies: its linear systems are solved by iteration, also at linear cost.
+    With rigid contacts (``strikes``) loops take steps with impacts (see integration.loops.rigid_steps). Bodies are
+    ``coupled`` if they have joints or springs, are flexible, or do not turn, or if rigid contacts are ``mixed`` with
+    compliant ones or with dry friction of joints. The order of unknowns depends on listed compliant pairs of spheres
+    (``orders``). It takes all gaps to surfaces into account, listed or not, so that their lists do not change the
+    order.
     """
 
     def __init__(self, mechanism: Model) -> None:
@@ -69,7 +70,7 @@ class NearPairs:
 
     @property
     def in_order(self) -> Index:
-        """Numbers of the contacts that the first order of the unknowns allows for.
+        """Numbers of the contacts by which the unknowns are ordered at first, before any list of near pairs.
 
         Pairs of spheres are left out if there are so many that loops use lists of near pairs.
         """
@@ -103,7 +104,10 @@ class NearPairs:
 
 
 def on_sides(mechanism: Model) -> Arrays:
-    """Arrays of the mechanism in which nodes belong to the sides of contacts: bodies or means of points."""
+    """Arrays of the mechanism, with the body of each node replaced by the side to which it belongs in contacts.
+
+    A side is a body or a mean of points.
+    """
     return mechanism.network.arrays._replace(node_body=node_sides(mechanism), node_means=None)
 
 

@@ -254,7 +254,7 @@ class Stepper:
             raise error
 
     def _taken(self, steps: int) -> None:
-        """Count finished steps, for the length of the history."""
+        """Update the number of filled rows of history after ``steps`` finished steps."""
         self.known = min(self.known + steps * self.remembered, self.depth)
         self._list_served |= steps > 0
 
@@ -279,7 +279,10 @@ class Stepper:
             self.memory.reals[part] = kept_values
 
     def _back(self) -> None:
-        """Restore history, energies and velocity defect after a step that failed; positions and velocities are lost."""
+        """Restore history, energies and velocity defect after a step that failed.
+
+        The failed step has overwritten positions and velocities, which :meth:`put` must write again.
+        """
         self._is_astray = True
         self._kept[:] = self._before
 

@@ -188,16 +188,19 @@ def _lawful(a: Arrays, law: Index) -> Index:
 
 
 def _places(chosen: Index, count: int) -> Index:
-    """Array (count + 1,) with the index of each number in ``chosen``; −1 for all other numbers, and as last entry."""
+    """Array (count + 1,) with the index of each number in ``chosen``; −1 for all other numbers.
+
+    The last entry is −1, too, so that the number −1 gives −1.
+    """
     places = np.full(count + 1, -1)
     places[chosen] = np.arange(chosen.size)
     return places
 
 
 def _slots(a: Arrays, points: list[_Point], elements: Any, near: Any) -> tuple[list[Index], Index]:
-    """Frames on which each vector depends, as numbers within its element, point by point.
+    """Frames on which each vector depends, as numbers within its element, point by point; and where unknowns begin.
 
-    Also the index of the first unknown of each frame among the unknowns of its element.
+    The second result is the index of the first unknown of each frame among the unknowns of its element.
     """
     widths = np.full(len(a.mass), a.dim)
     widths[a.turning] += a.n.shape[0]

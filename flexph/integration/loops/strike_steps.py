@@ -67,7 +67,10 @@ class StrikeSteps(Stepper):
         return Striking(self._law, self.kinds, self._by_events, self._between.given())
 
     def _taken(self, steps: int) -> None:
-        """Count finished steps, for the length of the history, which steps with impacts or settling friction clear."""
+        """Set the number of filled rows of history after some steps, and report many separate impacts by ``tell``.
+
+        Steps with impacts or settling friction clear the history.
+        """
         super()._taken(steps)
         audit = self.memory.strike_audit
         if steps:

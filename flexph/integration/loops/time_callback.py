@@ -30,7 +30,7 @@ class TimeCallback:
         self.controller_inputs: Array | None = None  # inputs of controllers within the steps, (1, i)
 
     def given(self) -> Between:
-        """Data for the loops to call it: its address, the times and the table it fills; address 0 if nothing varies."""
+        """Address of the callback, its times and the table that it fills, for loops; address 0 if nothing varies."""
         if not (self._prescribed.varies or self._forcing.varying.any()):
             return Between(0, self._times, self._table)
         if self._callback is None or self._callback.error is not None:

@@ -59,7 +59,7 @@ def banded_memory(mechanism: Model) -> Memory:
 
 
 def memory_of_single_bodies(mechanism: Model, *, banded: bool = False, decaying: bool = False) -> Memory:
-    """Memory before a run in which bodies with equal matrices do not share them.
+    """Memory of a mechanism before a run, where each body has its own matrices, even if those of bodies are equal.
 
     Such a memory is for derivatives with respect to the matrices of one body. If ``banded`` it has a banded border, for
     Gauss collocation; if ``decaying``, arrays of steps that lose energy.

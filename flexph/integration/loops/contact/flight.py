@@ -32,10 +32,10 @@ def turns_beyond_stop(m: Memory) -> bool:
 
 
 def passes_through(m: Memory, dim: int, c: int, deep: float) -> bool:
-    """True if a ball passes through another ball or a cylinder within a step, as contact c shows.
+    """True if the sides of contact c, a ball and another ball or a cylinder, pass through each other within a step.
 
-    On straight paths from the start to the end of the step, their overlap then exceeds ``deep`` times the sum of
-    their radii.
+    The criterion is that on straight paths from the start to the end of the step their overlap exceeds ``deep`` times
+    the sum of their radii.
     """
     kind = m.contacts_kind[c]
     radius = m.contacts_offset[c]

@@ -1,4 +1,8 @@
-"""Forces and dissipation of contacts over a step in loops (see kernels.contacts)."""
+"""Forces and dissipation of contacts over a step in loops (see kernels.contacts).
+
+A skin consists of faces on the surface of a deformable body; a ball has a contact with each face, and they share its
+force.
+"""
 
 from __future__ import annotations
 

@@ -143,9 +143,9 @@ def find_segments(m: Memory, dim: int, vector: Array, end: int, first: float, se
 def find_face(m: Memory, dim: int, at: tuple[int, int], vector: Array, first: float, second: float) -> float:
     """Distance of a point to a face whose corners move, at the vectors V, W, U of their gap.
 
-    The base point has the coordinates ``first`` and ``second`` on the face. ``end`` is 0 or 1 for the start or end of
-    the step: products of W, U and the vector from the base point are stored in ``touch.place``, the squared distance
-    with its derivatives and the closest point in ``touch.near``.
+    ``at`` is the number of the contact, and 0 or 1 for the start or end of the step. The base point has the coordinates
+    ``first`` and ``second`` on the face. Products of W, U and the vector from the base point are stored in
+    ``touch.place``, the squared distance with its derivatives and the closest point in ``touch.near``.
     """
     c, end = at
     c, end = at

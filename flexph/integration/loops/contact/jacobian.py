@@ -242,8 +242,8 @@ def _add_surface_direction(m: Memory, dim: int, contact: int, c: int, h: float) 
     """Add to the Jacobian the derivative of the force between a ball and a surface due to the change of its direction.
 
     The direction changes with the coordinates V·Wᵢ of the ball, where V leads from the surface to the ball and Wᵢ are
-    the axes of the surface; ``touch.bent`` has the
-    derivatives of the discrete gradient n of the distance with respect to these.
+    the axes of the surface; ``touch.bent`` has the derivatives of the discrete gradient n of the distance with respect
+    to these coordinates.
     """
     first = _first_row(m)
     v0 = m.touch_first
@@ -277,7 +277,8 @@ def _add_segment_direction(m: Memory, dim: int, contact: int, c: int, push: floa
     """Add the derivative of the direction of the force on two segments, or at a face, to the Jacobian.
 
     ``push`` is the force times h. The discrete gradient n of d² with respect to the products of V′ = V ± s₀ W − t₀ U, W
-    and U has the derivatives ``touch.bent``; the discrete gradient of the distance d is n/(d₀ + d₁).
+    and U has the derivatives ``touch.bent``; s₀ and t₀ are the coordinates of the base points. The discrete gradient of
+    the distance d is n/(d₀ + d₁).
     """
     count = cython.declare(cython.Py_ssize_t, 6 if m.contacts_kind[c] == FACE else 4)
     first = _first_row(m)
@@ -347,7 +348,10 @@ def _second_of(k: int, count: int) -> int:
 
 
 def _part_of_base(m: Memory, c: int, vector: int) -> float:
-    """Coefficient of V, W or U in the vector V′ = V ± s₀ W − t₀ U between base points; the sign is − for a face."""
+    """Coefficient of V, W or U (``vector`` 0 to 2) in the vector V′ = V ± s₀ W − t₀ U between base points.
+
+    The sign is − for a face.
+    """
     if vector == 0:
         return 1.0
     if vector == 1 and m.contacts_kind[c] != FACE:

@@ -16,7 +16,7 @@ TINY = cython.declare(cython.double, _TINY)
 
 
 def potential(m: Memory, c: int, depth: float) -> float:
-    """Elastic energy V [J] of contact c at a depth of penetration [m], which is not negative."""
+    """Elastic energy V [J] of contact c at the penetration ``depth`` ≥ 0 [m]."""
     if m.contacts_exponent[c] == 1.0:
         return 0.5 * m.contacts_stiffness[c] * depth * depth
     return 0.4 * m.contacts_stiffness[c] * depth * depth * sqrt(depth)

@@ -38,8 +38,9 @@ TINY = cython.declare(cython.double, _TINY)
 def set_contact_slip(m: Memory, dim: int, c: int, h: float) -> None:
     """Compute the tangents of contact c, its arms ρ₁ and ρ₂, and its slip over a step of length h [s].
 
-    ρ₁ leads from the point of contact to the tip of V on the first body, ρ₂ from the foot of V on the second body to
-    the point of contact: ρ₁ + ρ₂ = V̄ (see kernels.contacts.gaps).
+    V is the vector of the gap from a node of the second body to one of the first, V̄ its mean over the step. ρ₁ leads
+    from the point of contact to the tip of V, ρ₂ from the foot of V to the point of contact: ρ₁ + ρ₂ = V̄ (see
+    kernels.contacts.gaps).
     """
     flat = cython.declare(cython.bint)
     normal = m.touch_mean[c][0]
@@ -210,7 +211,7 @@ def set_friction(m: Memory, dim: int, c: int, h: float) -> None:
 def _set_anchored_friction(m: Memory, dim: int, c: int) -> None:
     """Compute the friction of a contact that sticks by an anchor, and the anchor at the end of the step.
 
-    Also the derivatives of the friction with respect to slip and normal force.
+    Compute also the derivatives of the friction with respect to slip and normal force.
     """
     slips = cython.declare(cython.bint)
     k = m.contacts_holding[c]

@@ -1,4 +1,8 @@
-"""Coupling of the dry friction of joints with a step: its forces and unknowns, slip rates and joint forces."""
+"""Coupling of the dry friction of joints with a step: its forces and unknowns, slip rates and joint forces.
+
+A bearing, which is a joint with dry friction, slips along measures: lengths, components and angles, which are numbered
+as springs, or positions along curves.
+"""
 
 from __future__ import annotations
 
@@ -45,8 +49,9 @@ def measure_slips(m: Memory, h: float) -> None:
 
 
 def set_friction_forces(m: Memory) -> None:
-    """Apply the friction forces ``rub.force``, as forces along curves, or as tensions along the lengths, components
-    and angles that slip.
+    """Write the friction forces ``rub.force`` as forces of a trial along the measures that slip.
+
+    They become forces along curves (``path.rub``), or tensions along lengths, components and angles (``trial.rub``).
     """
     t = m.bearings_spring.shape[1]
     for q in range(m.rub_force.size):

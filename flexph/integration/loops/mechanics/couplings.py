@@ -110,9 +110,9 @@ def add_ropes(m: Memory, dim: int, h: float) -> None:
 
 
 def _differentiate_angle(m: Memory, dim: int, h: float, w: int, tension: float) -> None:
-    """Add the gradients of angle w of a rope to the rows of the rope, and their change to the Jacobian.
+    """Add the gradients of angle w of a rope to the rows of the rope, and the effect of their change to the Jacobian.
 
-    The change of the gradient counts with the force along it, which is the ``tension`` of the rope.
+    The force along a gradient is the ``tension`` of the rope, by which the derivatives of the gradient are multiplied.
     """
     by_cosine = cython.declare(Number)
     by_sine = cython.declare(Number)

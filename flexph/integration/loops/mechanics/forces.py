@@ -1,4 +1,8 @@
-"""Forces on products, nodes, sections and bodies over a step."""
+"""Forces on products, nodes, sections and bodies over a step.
+
+Products are scalar products of vectors between nodes. The force on a product is power-conjugate to its rate; those of
+constraints and springs are converted to forces on the nodes of both vectors.
+"""
 
 from __future__ import annotations
 
@@ -136,7 +140,8 @@ def add_node_resultants(m: Memory, dim: int) -> None:
 def subtract_loads(m: Memory, dim: int, h: float) -> None:
     """Subtract the effect of forces on nodes and torques on sections from the defects of the flexible coordinates u̇̄.
 
-    The effect is h(φ − φ̄)ᵀ R̄⁻¹ f for a force f and h ψᵀ R̄⁻¹ τ for a torque τ.
+    The effect is h(φ − φ̄)ᵀ R̄⁻¹ f for a force f and h ψᵀ R̄⁻¹ τ for a torque τ. Unit flexible coordinates displace a node
+    by φ, the centre of mass by φ̄, and turn a section by ψ.
     """
     subtract_node_loads(m, dim, h)
     s = 1 if dim == 2 else 3
@@ -155,7 +160,8 @@ def subtract_loads(m: Memory, dim: int, h: float) -> None:
 def subtract_node_loads(m: Memory, dim: int, h: float) -> None:
     """Subtract the effect h(φ − φ̄)ᵀ R̄⁻¹ f of forces f on nodes from the defects of the flexible coordinates u̇̄.
 
-    The part with φ̄ is computed from the resultant of the forces on each body.
+    Unit flexible coordinates displace a node by φ and the centre of mass by φ̄. The part with φ̄ is computed from the
+    resultant of the forces on each body.
     """
     d = dim
     for n in range(m.nodes_body.size):

@@ -2,7 +2,8 @@
 
 The unknowns are (ṙ̄, ω̄ of turning bodies, u̇̄, hλ); constraint rows are divided by h, so that both off-diagonal blocks
 have the size of lengths. With B the discrete gradient of the vectors, W = ∂(end vectors)/∂(mean velocities), β and γ
-the gradients of the products at the mean and at the end, Θ the stiffness of the products,
+the gradients of the products at the mean and at the end, Θ the stiffness of the products, c̄ and c₁ the coefficients of
+the constraints in the mean and at the end, and F the terms of each body by itself,
 
     K = [[F − h Bᵀ Θ W, −(c̄ β B)ᵀ], [c₁ γ W/h, 0]].
 
@@ -28,8 +29,8 @@ def add_flexible(m: Memory, dim: int, h: float) -> None:
     """Set the derivatives of the defects of u̇̄ with respect to u̇̄, without the shift.
 
     They are 2M + 2hω̄N − ½h²ω₀ω₁K + h(½h geometric + D̄ᵀ(½h + β)C⁻¹D₁ + viscous), with the inertia matrices M, N, K of
-    memory.data.Inertia, the strain rows D̄ in the mean and D₁ at the end of the step, and the stiffness C⁻¹ of
-    stresses.
+    memory.data.Inertia, the geometric stiffness and the matrix of constant damping, the strain rows D̄ in the mean and
+    D₁ at the end of the step, the stiffness C⁻¹ of stresses, and the factors β of their damping.
     """
     factor = cython.declare(Number)
     rest = cython.declare(Number)
@@ -112,7 +113,7 @@ def turn_bodies(m: Memory, dim: int, decay: int, h: float) -> None:
 def add_rigid(m: Memory, dim: int, decay: int, h: float) -> None:
     """Add the derivatives of the momentum defects of bodies with respect to ṙ̄ and ω̄ to the Jacobian.
 
-    Also the coupling of ω̄, φ̄u̇̄ and ṙ̄ with the flexible coordinates.
+    Add also the coupling of ω̄, φ̄u̇̄ and ṙ̄ with the flexible coordinates.
     """
     for b in range(m.inertia_mass.size):
         for i in range(dim):
@@ -146,7 +147,7 @@ def start_spin(m: Memory, dim: int, decay: int, h: float, b: int) -> None:
 def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
     """Compute the coupling of ω̄ of body b with flexible coordinate i, in the rows of both.
 
-    Also add the part of the coordinate in 2J(u₁).
+    Add also the part of 2J(u₁) that the coordinate causes to ``system.spin``.
     """
     column = cython.declare(Number)
     r0 = cython.declare(Number)
@@ -180,7 +181,10 @@ def _couple_coordinate(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _couple_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Compute the coupling of φ̄u̇̄ and ṙ̄ with the flexible coordinates of body b, in the rows of the coordinates."""
+    """Compute the coupling of φ̄u̇̄ and ṙ̄ with the flexible coordinates of body b, in the rows of the coordinates.
+
+    The columns of φ̄u̇̄ and ṙ̄ are φ̄ᵀ times matrices (d, d), which are stored in ``system.by_c`` and ``system.by_v``.
+    """
     factor = cython.declare(Number)
     value = cython.declare(Number)
     d = dim

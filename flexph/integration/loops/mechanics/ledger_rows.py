@@ -235,7 +235,11 @@ def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Ar
 
 
 def numerical_loss(m: Memory, dim: int) -> float:
-    """Numerical loss (ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ of a solved step [J], see kernels.decay."""
+    """Numerical loss (ŵ − w̄)·Δp + ½ Δσᵀ C A Δσ of a solved step of the decaying scheme [J].
+
+    ŵ are the mean rates (ω, u̇) that move the bodies, w̄ the means of the rates at both ends, Δp and Δσ the changes of
+    momenta and stresses, C is the compliance; for A see kernels.decay.
+    """
     at = Deformed(m.end_u, m.trial_c, m.end_Pu)
     moved = Deformed(m.end_du, m.trial_c, m.end_Pdu)
     out = Momenta(m.end_p_r, m.end_p_u)

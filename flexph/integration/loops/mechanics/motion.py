@@ -185,9 +185,9 @@ def derive_momenta(m: Memory, dim: int, space: Array) -> None:
 
 
 def product_rate(m: Memory, dim: int, p: int, others: Array) -> float:
-    """Rate of product p if the nodes move with the velocities ``run.moved``.
+    """Rate V̇·W + V·Ẇ of product p = V·W if the nodes move with the velocities ``run.moved``.
 
-    ``others`` are the values of all vectors.
+    ``others`` (v, d) are the vectors V and W by which the rates are multiplied, at a state or as means over a step.
     """
     done = 0.0
     for side in range(2):

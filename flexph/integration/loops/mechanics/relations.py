@@ -1,4 +1,7 @@
-"""Resistive relations in loops, by kind and parameters; functions given by the user are called at their addresses."""
+"""Resistive relations in loops: forces ρ(s) of dampers and slips against a rate s, by kind and parameters.
+
+Functions given by the user are called at their addresses.
+"""
 
 from __future__ import annotations
 
@@ -97,9 +100,9 @@ def store_extensions(m: Memory) -> None:
 
 
 def mark_sticking(m: Memory, h: float) -> bool:
-    """Mark the relations whose rate changed its sign, to be replaced by their tangent at rest.
+    """Mark the relations whose rate changed its sign, to be replaced by their tangent at the rate zero.
 
-    Returns True if any is or was marked.
+    The mark avoids an iteration that jumps between both signs. Returns True if any is or was marked.
     """
     marked = cython.declare(cython.bint)
     was = cython.declare(cython.bint)

@@ -160,9 +160,9 @@ def _turn_in_the_plane(m: Memory, h: float, b: int) -> None:
 
 
 def _turn_in_space(m: Memory, h: float, b: int) -> None:
-    """Compute the rotation of body b at the end of the step from R [a]× and R [a]×², a = ½hω̄, in space.
+    """Compute the rotation of body b at the end of the step from R₀[a]× and R₀[a]×², a = ½hω̄, in space.
 
-    Also R̄⁻¹ = (1 − [a]×) Rᵀ.
+    Compute also R̄⁻¹ = (1 − [a]×) R₀ᵀ, which takes world vectors to mean axes of the body.
     """
     R = m.at_R[b]
     R1 = m.end_R[b]
@@ -210,7 +210,7 @@ def _set_stresses(m: Memory, h: float) -> None:
 
 
 def set_predicted_mean_stresses(m: Memory, h: float) -> None:
-    """Replace the mean stresses σ̃, for a Jacobian, by the means with the predicted end stresses ``trial.ahead``."""
+    """Compute the mean stresses σ̃ for a Jacobian: with the predicted end stresses ``trial.ahead`` instead of σ₁."""
     for i in range(m.trial_stress.size):
         m.trial_stress[i] += (0.5 + m.elastic_damping[i] / h) * (m.trial_ahead[i] - m.end_sigma[i])
 

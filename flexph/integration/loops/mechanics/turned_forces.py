@@ -66,9 +66,9 @@ def _add_couples(m: Memory, dim: int, h: float) -> None:
 
 
 def _move_arm(m: Memory, dim: int, h: float, n: int, a: int) -> None:
-    """Write the derivative of the arm of node n into ``system.moved``, with respect to component a of a body's rates.
+    """Write the derivative of the end arm of node n with respect to one rate of its body into ``system.moved``.
 
-    The component is one of ω̄, or of u̇̄ along a body axis.
+    For a < s the rate is component a of ω̄, else the rate of deformation of the arm along body axis a − s.
     """
     turn = cython.declare(Number)
     s = 1 if dim == 2 else 3
@@ -113,7 +113,7 @@ def _add_torque(m: Memory, dim: int, h: float, n: int, a: int) -> None:
 
 
 def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
-    """Add the derivative of the force on node n in body axes with respect to ω̄, with which R̄⁻¹ turns."""
+    """Add the derivative of R̄⁻¹f, the force on node n in body axes, with respect to ω̄, to the rows of u̇̄."""
     d = dim
     b = m.nodes_body[n]
     turned = m.system_torque
@@ -129,7 +129,7 @@ def _turn_force(m: Memory, dim: int, h: float, n: int) -> None:
 
 
 def _turn_section(m: Memory, dim: int, h: float, n: int) -> None:
-    """Add the derivative of the torque on section n in body axes with respect to ω̄, with which R̄⁻¹ turns."""
+    """Add the derivative of R̄⁻¹τ, the torque on section n in body axes, with respect to ω̄, to the rows of u̇̄."""
     turned = m.system_torque
     _turn_to_body(m, dim, m.loads_torque_body[n], m.trial_section[n])
     for a in range(3):
@@ -220,8 +220,9 @@ def _turn_component(m: Memory, dim: int, h: float, given: int, place: tuple[int,
 def _add_node_force(m: Memory, dim: int, component: tuple[int, int], spin: int, column: int, value: float) -> None:
     """Add Bᵀ times a force ``value`` in direction i on node n to a column of the border of the Jacobian.
 
-    If the column belongs to component ``spin`` of the spin of the node's body, the rows of u̇̄ are stored in
-    ``system.col``. For other columns ``spin`` is −1.
+    ``component`` is (n, i), B the discrete gradient of the position of the node. If the column belongs to component
+    ``spin`` of the spin of the node's body, the rows of u̇̄ are stored in ``system.col``. For other columns ``spin`` is
+    −1.
     """
     n, i = component
     d = dim

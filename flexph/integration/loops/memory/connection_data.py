@@ -60,7 +60,7 @@ class Joints(NamedTuple):
 class Rolling(NamedTuple):
     """Terms w Π_by Π̇ and a·Ω of constraints on velocities, such as rolling (see kernels.arrays.Rolling).
 
-    Π are products of vectors, Ω is the spin of a body in world axes.
+    Π and Π_by are products of vectors, Ω is the spin of a body in world axes, and a a constant world vector.
     """
 
     row: Unsigned
@@ -154,8 +154,9 @@ class Loads(NamedTuple):
 class Border(NamedTuple):
     """Order of the unknowns: inner flexible coordinates by body, and the border that remains after their elimination.
 
-    The border has ṙ̄, ω̄, φ̄u̇̄ of the bodies, the flexible coordinates at ports (masters) and the multipliers. F is the
-    matrix of the inner coordinates of a body, and C are its columns for the unknowns of the border.
+    The border has the mean rates ṙ̄, ω̄ and φ̄u̇̄ (of the shift of the centre of mass) of the bodies, the flexible
+    coordinates at ports (masters) and the multipliers. F is the matrix of the inner coordinates of a body, C the
+    columns by which these depend on the unknowns of the border.
     """
 
     v: IndexMatrix  # (b, d)

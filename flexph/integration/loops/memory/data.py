@@ -15,7 +15,7 @@ from ....numerics.arrays import Array
 
 
 class Entries(NamedTuple):
-    """Type of the entries of an array field in compiled code, and its number of axes."""
+    """Type of the entries of an array field in compiled code, and the number of axes of the array."""
 
     kind: str
     axes: int
@@ -291,8 +291,8 @@ class Vibration(NamedTuple):
 class Filter(NamedTuple):
     """Banded bodies in steps that lose energy (see loops.decay.banded_jacobian); empty without such bodies.
 
-    The matrix of such a body has rows for (τ, y, z, u̇̄) of its coordinates, without u̇̄ of its masters, and a border
-    with columns for ω̄, φ̄ᵀ, the masters, the spins of z, y, τ and their shifts.
+    The matrix of such a body has rows for the four unknowns (τ, y, z, u̇̄) of each coordinate that are defined there,
+    without u̇̄ of its masters, and a border with columns for ω̄, φ̄ᵀ, the masters, the spins of z, y, τ and their shifts.
     """
 
     rows: Index  # (b,), of the banded matrix, 0 for other bodies

@@ -42,7 +42,8 @@ IS_CONSTANT = np.arange(len(FIELDS)) < CONSTANTS
 class FieldLocation(NamedTuple):
     """Location of a field in a memory.
 
-    It tells whether the field is constant, whether it holds floats, its span among these, and its shape.
+    It tells whether the field is constant, whether it holds floats or whole numbers, its span among the numbers of this
+    type, and its shape.
     """
 
     constant: bool
@@ -85,8 +86,8 @@ class Cells:
 class Memory:
     """Memory of a mechanism: cells of constants and of work space, and a table of the fields in them.
 
-    ``table`` (fields, 4) has the first entry and the shape of each field. Copies share the ``places`` of fields,
-    found at their first access by name, and the constants, unless made ``with_constants``.
+    ``table`` (fields, 4) has the first entry and the shape of each field. Copies share the constants, unless
+    made ``with_constants``, and the ``places`` of fields, which are found at their first access by name.
     """
 
     def __init__(

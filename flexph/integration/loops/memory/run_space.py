@@ -70,7 +70,7 @@ class StageSpace(NamedTuple):
 class NullSpace(NamedTuple):
     """Null space of redundant constraints, N with NᵀWG = 0, and the border by which it extends the Jacobian.
 
-    G is the Jacobian of the constraints, W has their units (see loops.redundancy).
+    G is the Jacobian of the constraints; the diagonal W has units that make them comparable (see mechanics.redundancy).
     """
 
     number: Index  # (1,), number of columns of N, at most q
@@ -108,9 +108,10 @@ class DecaySpace(NamedTuple):
 
 
 class FilterSpace(NamedTuple):
-    """Work space of the energy loss of banded bodies (see data.Filter): factors of M, S and S + αh²K, and matrices.
+    """Work space of the energy loss of banded bodies (see data.Filter): factors and matrices.
 
-    Arrays of three parts have one for each of the three factors.
+    The factors are those of the mass matrix M, of S = 4M + h²K with the stiffness K, and of S + αh²K (see
+    kernels.decay); arrays of three parts have one for each.
     """
 
     factors: Vector  # three bands of each body

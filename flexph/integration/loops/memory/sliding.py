@@ -1,4 +1,7 @@
-"""Arrays of points on curves, of slips and of ropes for the loops, and their work space."""
+"""Arrays of points on curves, of slips and of ropes for the loops, and their work space.
+
+All three depend on products, the scalar products of vectors between nodes.
+"""
 
 from __future__ import annotations
 

@@ -289,7 +289,7 @@ class RubSpace(NamedTuple):
     """Dry friction of joints (see Bearings) along q = f t slips, and its coupling with the N unknowns of a step.
 
     With forces T the slip rates are s + D (T − T₀) and the pressing multipliers λ + E (T − T₀), where s, λ and T₀ are
-    the present values. If slip settles at the end of a step, T are impulses and s rates of the velocities there.
+    the present values. If slip settles at the end of a step, T are impulses and s slip rates at the end.
     """
 
     force: Vector  # (q,), T₀

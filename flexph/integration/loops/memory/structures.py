@@ -72,7 +72,10 @@ def no_calls() -> Calls:
 
 
 class Deformed(NamedTuple):
-    """Deformations of all bodies, or their rates, with their means φ̄u and inertia products."""
+    """Flexible coordinates u of all bodies, or their rates, with the shifts ``mean`` = φ̄u and inertia products.
+
+    φ̄u is the shift of the centre of mass of a body.
+    """
 
     u: Array  # (n,)
     mean: Array  # (b, d)
@@ -80,7 +83,7 @@ class Deformed(NamedTuple):
 
 
 class Momenta(NamedTuple):
-    """Momenta of all bodies about their centres of mass, and those of their flexible coordinates."""
+    """Angular momenta of all bodies about their centres of mass, and the momenta of their flexible coordinates."""
 
     p_r: Array  # (b, s)
     p_u: Array  # (n,)
@@ -133,9 +136,9 @@ class Table(NamedTuple):
 class Kinds(NamedTuple):
     """Kind of the steps of a run, as numbers for the loops.
 
-    ``redundant`` is 1 for multipliers of least norm, ``decay`` for steps that lose energy, ``contact`` for compliant
-    contacts, 2 for a pile (see loops.near_pairs), ``friction`` for dry friction of joints that grows with the joint
-    force; else zero.
+    ``redundant`` is 1 for multipliers of least norm, ``decay`` is 1 for steps that lose energy, ``contact`` is 1 with
+    compliant contacts and 2 for a pile (see loops.near_pairs), and ``friction`` is 1 with dry friction of joints that
+    grows with the joint force; each is zero otherwise.
     """
 
     redundant: int = 0
@@ -145,9 +148,11 @@ class Kinds(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Composition of a step of substeps: their shares of its length, weights of their multipliers, depth of history.
+    """Composition of a step of substeps.
 
-    ``pair`` is empty unless steps are taken in pairs.
+    ``shares`` are their lengths divided by that of the step, ``weights`` those with which their multipliers are added,
+    and ``depth`` is the largest number of rows of history that guesses use. ``pair`` is empty unless steps are taken in
+    pairs.
     """
 
     shares: Array

@@ -22,7 +22,10 @@ LARGEST = 1000
 
 
 class Cells(NamedTuple):
-    """Memory and table of recorded numbers: complex arrays with the value of each and its index in the record."""
+    """Recorded numbers of a memory and of the prescribed quantities of a step, as complex arrays.
+
+    Each entry has the value of a number and its index in the record of operations.
+    """
 
     space: Array
     constants: Array

@@ -95,9 +95,9 @@ def _add_by_times(c: Collocated, k: int, entry: int) -> None:
 
 
 def _set_program(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int, h: float) -> bool:
-    """Solve step k again from its start, and evaluate its program there; False if it is not solved.
+    """Solve step k again from its start, and evaluate a program at its solution; False if it is not solved.
 
-    The program is recorded if none fits.
+    If no recorded program has the same results of comparisons, a new one is recorded.
     """
     none = c.run.none
     copy(c.run.states[k], m.at_state)
@@ -119,7 +119,8 @@ def _set_program(m: Memory, r: RecordedMemory, dim: int, c: Collocated, k: int, 
 def _record(r: RecordedMemory, dim: int, c: Collocated, given: Array, h: float) -> None:
     """Record the operations for the residual and the end of a step of length h [s] as a program.
 
-    Its group BEFORE holds the prescribed quantities, AFTER the stages.
+    Its inputs are in groups named after those of the exact scheme: here BEFORE has the prescribed quantities
+    ``given`` of the step, AFTER the work spaces of the stages.
     """
     set_cells(c.run.cells.space, c.run.plain)
     set_cells(c.space_cells, c.spaces)

@@ -40,10 +40,11 @@ class Decayed(NamedTuple):
 
 
 def matrices_of(a: Arrays, length: float, radius: float) -> Array:
-    """Matrices B and ½A C⁻¹ of all bodies that vibrate (:mod:`flexph.kernels.decay`), for a step length [s].
+    """Matrices B and ½A of the energy loss of each body that vibrates, in one vector, for a step length [s].
 
-    ``radius`` is the spectral radius of the scheme. The matrices are smooth functions of the data of bodies, unlike
-    the modes from which they are computed.
+    B maps changes of momenta to rates, A changes of stresses to mean stresses (:mod:`flexph.kernels.decay`).
+    ``radius`` is the spectral radius of the scheme. Sweeps use the matrices, not the modes from which they are
+    computed here, as modes are no smooth functions of the data of bodies.
     """
     h, alpha, parts = rounded(length), (1.0 - radius) / (1.0 + radius), [np.zeros(0)]
     for own in free_vibrations(a):

@@ -89,9 +89,9 @@ def _step_back(m: Memory, r: RecordedMemory, dim: int, d: Decayed, k: int) -> bo
 
 
 def _set_program(m: Memory, r: RecordedMemory, dim: int, d: Decayed, k: int, given: Given) -> bool:
-    """Solve step k again, and evaluate its program there; False if it is not solved.
+    """Solve step k again, and evaluate a program at its solution; False if it is not solved.
 
-    The program is recorded if none fits.
+    If no recorded program has the same results of comparisons, a new one is recorded.
     """
     b = d.run
     if not _solve_step(m, dim, d, k, given):

@@ -14,8 +14,9 @@ from .backward import Backward
 class Forward(NamedTuple):
     """Arrays of the forward sweep over N steps: derivatives of a run with respect to q parameters.
 
-    ``run`` has the run and work space of :class:`Backward`; ``by_coefficient`` to ``by_moved`` are derivatives of its
-    table, with one row or as many as the table, and ``by_times`` of its times, if these depend on parameters.
+    ``run`` has the run and work space of :class:`Backward`; ``by_coefficient`` to ``by_moved`` are derivatives of the
+    fields of its table, with as many rows as the field (one for each step, or one if constant), and ``by_times`` of its
+    times, if these depend on parameters.
     ``states`` are derivatives of the states, at first of the first one only; ``audit`` is the largest defect of a
     linear system, relative to its right-hand side.
     """
@@ -35,8 +36,8 @@ class Forward(NamedTuple):
 def forward_of(run: Backward, derivatives: Sequence[Sequence[Array]]) -> Forward:
     """Arrays of a forward sweep over a run, which is given by the arrays ``run`` of a backward sweep.
 
-    ``derivatives`` are the derivatives of (constants, start, times, coefficients, offsets, inputs, moved) with respect
-    to each parameter.
+    ``derivatives`` has for each parameter the derivatives of (constants, start, times, coefficients, offsets, inputs,
+    moved): the varied constants, the start state, and the fields of the table of steps (memory.structures.Table).
     """
     parts = (np.array(part, dtype=float) for part in zip(*derivatives, strict=True))
     constants, start, times, coefficients, offsets, inputs, moved = parts

@@ -2,10 +2,11 @@
 
 Unknowns are x = (v̂, λ), then the velocities v₁ at the end with the impulse μ, and the velocities v° that the joints
 allow. (v₁, μ) are in ``best`` and v° in ``correction``, both in the layout of x; the multipliers in ``correction`` are
-unknowns that are zero. With B and ½AC⁻¹ of :mod:`flexph.kernels.decay` given for each body, the defects are those of
-the step, with w₁ + B (M(u₁)w₁ − p₀) = 2ŵ − w₀, and
+unknowns that are zero. With B and ½A of :mod:`flexph.kernels.decay` given for each body, the defects are those of the
+step, where the rates w = (ω, u̇) of a body with momenta p = M(u)w and mean rates ŵ satisfy
+w₁ + B (M(u₁)w₁ − p₀) = 2ŵ − w₀, and those of
 
-    M (v₁ − v°) = Gᵀμ,   G v° + ∂g/∂t = 0;   the step ends with v₁ − κ (v₁ − v°).
+    M (v₁ − v°) = Gᵀμ,   G v° + ∂g/∂t = 0;   the step ends with v₁ − κ (v₁ − v°),   κ = 1 − ρ.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if not cython.compiled:
 def set_defects(m: Memory, dim: int, given: Given, matrices: Array, out: Array) -> None:
     """Write the defects of all unknowns of a step with its impulse to ``out``, and the state at its end to ``at``.
 
-    ``matrices`` are B and ½AC⁻¹ of the bodies, ``given`` the prescribed values of the step and their rates.
+    ``matrices`` are B and ½A of the bodies, ``given`` the prescribed values of the step and their rates.
     """
     n = m.x.size
     move_and_strain(m, dim, given.h)
@@ -45,7 +46,7 @@ def set_defects(m: Memory, dim: int, given: Given, matrices: Array, out: Array) 
 
 
 def _soften(m: Memory, matrices: Array) -> None:
-    """Add ½AΔσ, due to the change of the stresses Δσ in the step, to the mean stresses."""
+    """Add ½A Δσ, with the changes Δσ of the stresses of bodies over the step, to the mean stresses."""
     place = cython.declare(cython.Py_ssize_t)
     place = 0
     for b in range(m.inertia_mass.size):

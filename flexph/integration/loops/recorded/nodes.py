@@ -83,7 +83,8 @@ class RecordedNodes(NamedTuple):
 class Collocated(NamedTuple):
     """Arrays of the backward sweep over N steps of Gauss collocation, with the tableau and the nodes.
 
-    ``given`` (N, G) are the time-dependent data of each step, :func:`given_of_steps`; ``by_given`` has derivatives.
+    ``given`` (N, G) are the time-dependent data of each step, :func:`given_of_steps`; ``by_given`` are
+    the derivatives of the functional Φ with respect to these data.
     """
 
     run: Backward
@@ -102,7 +103,10 @@ class Collocated(NamedTuple):
 
 
 def widths_of(table: GaussTable, tableau: Tableau) -> list[tuple[str, int, int, int]]:
-    """Layout of the fields of a table: name, number of rows of a step, rows to the next step, and number of columns."""
+    """Layout of the fields of a table: name, number of rows that a step uses, rows to advance by a step, and columns.
+
+    A field with a single row is constant: all steps use it, and it advances by 0 rows.
+    """
     s = tableau.nodes.size
     of_nodes = [(name, s, s) for name in ("stage_coefficient", "stage_rate", "stage_offset", "inputs", "moved")]
     of_points = [("factor", 2 * s, 2 * s), ("factor_rate", 2 * s, 2 * s), ("factor_end", 2, 1)]

@@ -133,9 +133,9 @@ def solve_back(m: Memory, dim: int, b: Backward, k: int, h: float) -> bool:
 
 
 def set_program(m: Memory, r: RecordedMemory, dim: int, b: Backward, k: int, given: Given) -> None:
-    """Set the memory to the solution of step k, factor its Jacobian, and evaluate its program there.
+    """Set the memory to the solution of step k, factor its Jacobian, and evaluate a program there.
 
-    The program is recorded if none fits.
+    If no recorded program has the same results of comparisons, a new one is recorded.
     """
     _factor_at_solution(m, dim, b, k, given)
     if not run_program(b.plain, given.before, given.after, given.offset, given.inputs, b.values, given.h):

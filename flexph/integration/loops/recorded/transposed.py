@@ -32,7 +32,10 @@ def solve_transposed(m: Memory, dim: int, h: float, given: Array, out: Array) ->
 
 
 def _gather(m: Memory, dim: int, h: float) -> None:
-    """Write Eᵀ times the covector in ``defect`` to ``system.x``, and its inner coordinates to ``system.y``."""
+    """Write Eᵀ times the covector in ``defect`` to ``system.x``.
+
+    The entries of the covector for inner flexible coordinates are copied to ``system.y``.
+    """
     fill(m.system_x, 0.0)
     for b in range(m.inertia_mass.size):
         for i in range(dim):
@@ -93,7 +96,11 @@ def _spread(m: Memory, dim: int, h: float) -> None:
 
 
 def _spread_body(m: Memory, dim: int, b: int) -> None:
-    """Solve for the flexible coordinates of body b, and add their effect to the rows of its position."""
+    """Write the entries of Rᵀ times the border's solution that belong to the flexible coordinates of body b.
+
+    They are entries of ``correction``; their effect through the shift of the centre of mass is added to the entries of
+    the body's position.
+    """
     x = m.system_x
     first = m.inertia_first[b]
     last = m.inertia_first[b + 1]

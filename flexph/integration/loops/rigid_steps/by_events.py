@@ -1,4 +1,7 @@
-"""Steps with rigid contacts that are split at each time when a gap closes, with an impact there."""
+"""Steps with rigid contacts that are split at each time when a gap closes, with an impact there.
+
+The marks of contacts, such as CLOSES, are defined in strikes.marks.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +50,7 @@ GROUP = cython.declare(cython.Py_ssize_t, 10)
 def step_by_events(m: Memory, dim: int, s: Striking, p: Prescribed) -> bool:
     """Take a step that is split where gaps close; False if it is not solved.
 
-    ``kinds`` and ``law`` are those of :class:`Striking`, ``p`` the prescribed quantities of the step.
+    ``s`` has the options and the work space for contact laws, ``p`` the prescribed quantities of the step.
     """
     alone = cython.declare(cython.bint)
     size = coordinate_size(m)

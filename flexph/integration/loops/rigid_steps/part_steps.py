@@ -1,4 +1,4 @@
-"""Solution of a step with rigid contacts or a part of it, in which contacts marked before stay closed or close."""
+"""Solution of a step with rigid contacts or of a part of it, in which only marked contacts may close or stay closed."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ CLOSINGS = cython.declare(cython.Py_ssize_t, 20)
 
 
 def begin_iterate(m: Memory, dim: int, h: float) -> None:
-    """Set the first iterate of a part of a step of length h [s], without impulses; mark contacts open at its start."""
+    """Set the first iterate of a part of a step of length h [s], without impulses.
+
+    Contacts that are open at its start are flagged in ``strike.opens``, and all bearings get the mark CLOSES.
+    """
     size = coordinate_size(m)
     guess(m, dim, h, cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN]))
     fill(m.strike_impulse, 0.0)

@@ -1,4 +1,7 @@
-"""Loop over steps with rigid contacts: impacts at the start, the step, and settling of velocities at its end."""
+"""Loop over steps with rigid contacts: impacts at the start, the step, and settling of velocities at its end.
+
+The marks of contacts, such as CLOSES, are defined in strikes.marks.
+"""
 
 from __future__ import annotations
 
@@ -90,9 +93,9 @@ def _step(m: Memory, dim: int, striking: Striking, table: Table, k: int) -> bool
 
 
 def _is_balanced(m: Memory) -> bool:
-    """True if the energy of a step balances roughly.
+    """True if the defect of the energy balance of a step is at most the fraction UNBALANCED of its terms.
 
-    The energy does not balance if nearly redundant impulses have grown without bound.
+    A larger defect shows that nearly redundant impulses have grown without bound.
     """
     scale = 0.0
     for i in range(m.run_energy.size):

@@ -85,8 +85,8 @@ def no_solids(dim: int, bodies: int) -> Solids:
 def _cells(columns: Any, d: int) -> dict[str, Any]:
     """Fields of Solids for its cells: their points and places, and the slopes of shape functions.
 
-    Consecutive points that depend on the same places form a cell. ``columns`` gives the deformation gradients by
-    places.
+    Consecutive points that depend on the same places form a cell. ``columns`` (d p, k) maps the
+    positions of the k places to the columns of the deformation gradients of all p points.
     """
     rows = sparse.csr_array(columns)
     rows.sort_indices()

@@ -112,9 +112,10 @@ def _speed(m: Memory, dim: int, k: int, out: Array) -> None:
 
 
 def add_slopes(m: Memory, dim: int, q: int) -> None:
-    """Compute half the derivatives of the force on sample q with respect to its tangents a and b.
+    """Compute half the derivatives of the force on sample q with respect to its mean tangents a and b.
 
-    They are written into ``solid.by_tangents``, one below the other.
+    These are the derivatives with respect to the tangents at the end of a step, which count half in the mean. They are
+    written into ``solid.by_tangents``, one below the other.
     """
     S = m.solid_by_tangents
     _tangents(m, dim, q)
@@ -172,8 +173,8 @@ def _add_skew(A: Array, x: Array, factor: float) -> None:
 def face_block(m: Memory, dim: int, one: int, other: int) -> None:
     """Compute the derivative of the force of a load on one mesh node with respect to the end position of another one.
 
-    It is written into ``solid.K``. ``one`` and ``other`` are the numbers of both nodes among the weights of the
-    sample.
+    The load is that of the sample for which :func:`add_slopes` was called last; ``one`` and ``other`` are the numbers
+    of the nodes among its weights. The derivative is written into ``solid.K``.
     """
     for i in range(dim):
         for j in range(dim):

@@ -21,7 +21,7 @@ TANGENT = cython.declare(cython.Py_ssize_t, _TANGENT)
 
 
 def begin_solids(m: Memory, dim: int) -> None:
-    """Compute the deformation gradients at the start of a step; copy the stresses there as a first guess."""
+    """Compute the deformation gradients at the start of a step; take the stresses there as a guess at its end."""
     place_solids(m, dim, m.at_r, m.at_R, m.solid_at)
     _deformation_gradients(m, dim, m.solid_at, m.solid_before)
     if m.solids_lawful.size > 0:
@@ -129,7 +129,7 @@ def set_place_forces(m: Memory, dim: int) -> None:
 def _set_column_forces(m: Memory, dim: int, q: int, out: Array) -> None:
     """Compute the forces on the columns g_I of the deformation gradient at point q, as rows of ``out``.
 
-    They follow from −w σ̃ on the products g_I·g_J of the strain rows.
+    A strain row w g_I·g_J − ε₀ with the mean stress σ̃ exerts the force −w σ̃ on its product g_I·g_J.
     """
     for j in range(dim):
         for i in range(dim):

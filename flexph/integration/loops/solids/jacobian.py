@@ -24,7 +24,10 @@ SLOPE = cython.declare(cython.Py_ssize_t, _SLOPE)
 
 
 def add_solids(m: Memory, dim: int, h: float) -> None:
-    """Add the stiffness of solids to the border of the Jacobian, for stresses linearised about a correction."""
+    """Add the stiffness of solids to the border of the Jacobian.
+
+    The stresses are those predicted to first order after a correction.
+    """
     if m.solid_torque.shape[0] > 0:
         _set_stress(m, h, 0.0)
         set_place_forces(m, dim)
@@ -94,9 +97,10 @@ def _turn_forces(m: Memory, dim: int, h: float) -> None:
 
 
 def _turn_place(m: Memory, dim: int, k: int) -> None:
-    """Compute the derivatives of the position of mesh node k by the spin of its frame: B in the mean, W at the end.
+    """Compute B and W of mesh node k, a row for each component of the spin of its frame.
 
-    B has R̄⁻ᵀ and the mean lever.
+    W is the derivative of its end position, B the discrete gradient: its rows are the cross products of the axes
+    R̄⁻ᵀe_a and the mean lever, so that B f is the torque of a force f on the node.
     """
     b = m.solids_frame[k]
     end = m.system_torque
@@ -147,7 +151,7 @@ def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 def _differentiate_forces(m: Memory, dim: int, h: float, q: int) -> None:
     """Compute T of quadrature point q: the derivatives of forces on the columns g_I with respect to the columns g_J.
 
-    They are due to the stresses, as the columns change, and to the slopes of the mean stresses.
+    T is the sum of two parts: the forces of given stresses change with the columns, and so do the mean stresses.
     """
     T = m.solid_T
     rows = m.solids_pair.shape[0]
@@ -213,7 +217,8 @@ def _add_cell(m: Memory, dim: int, h: float, cell: int) -> None:
 def _add_block(m: Memory, dim: int, h: float, places: tuple[int, int], k: int, width: int) -> None:
     """Add the block of two nodes in ``solid.K`` to the border of the Jacobian, for positions and spins of their frames.
 
-    ``one`` and ``other`` are the nodes. The block begins at entry k; ``width`` is the distance between its entries.
+    It has the derivatives of the force on the first of the two ``places`` with respect to the position of the second.
+    The block begins at entry k; ``width`` is the distance between its entries.
     """
     one, other = places
     s = 1 if dim == 2 else 3

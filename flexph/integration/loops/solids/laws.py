@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 
 
 class _Law(NamedTuple):
-    """Law of material, the indices of its points among those of all solids, and the first frame of the body of each."""
+    """Law of a material and the quadrature points that have it.
+
+    ``points`` are their indices among the points of all solids, ``body`` the first frame of the solid of each.
+    """
 
     law: LawRows
     points: Index

@@ -57,7 +57,10 @@ class StaticLoops:
         return RestConfiguration(after._replace(sigma=sigma), at.multipliers - m.correction_lam), step / share
 
     def balanced(self, c: Configuration, loads: Loads) -> Balanced | None:
-        """Joint forces that balance a configuration near equilibrium, and unbalanced forces; None if not unique."""
+        """Joint forces that balance a configuration near equilibrium, and unbalanced forces without and with them.
+
+        None if the Newton correction is not unique or is too large to be applied in full.
+        """
         m = self._memory
         if self._correct(RestConfiguration(c, np.zeros(m.x_lam.size)), loads) != 1.0:
             return None
@@ -85,7 +88,10 @@ class StaticLoops:
         return share
 
     def _left(self) -> Array:
-        """Unbalanced forces on the velocities (ṙ, ω, u̇) after the last correction, with the sign of inertia forces."""
+        """Negative unbalanced forces along the velocities (ṙ, ω, u̇), (n_v,), as the residual of the last correction.
+
+        The residual of a step at rest is −hF (see .correction).
+        """
         m = self._memory
         return self._velocities(m.defect_v, m.defect_w, m.defect_du) / self._step
 

@@ -89,7 +89,7 @@ def _correct(m: Memory, dim: int, given: Given) -> float:
 def _begin_ahead(m: Memory) -> None:
     """Set the stresses at the start to those of the strains, and ``nodal.ahead`` to 2σ less these stresses.
 
-    σ are the given stresses of strain rows, with which the Jacobian is then computed.
+    The mean of both is then σ, the given stresses of strain rows, with which the Jacobian is computed.
     """
     for e in range(m.strains_stress.size):
         i = m.strains_stress[e]

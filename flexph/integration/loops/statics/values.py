@@ -38,7 +38,10 @@ class Loads(NamedTuple):
 
 
 def has_static_loops(mechanism: Model) -> bool:
-    """True for rods, cables and bodies of one frame with joints and loads that the loops support."""
+    """True if the loops find equilibria of a mechanism: of rods, cables and bodies of one frame.
+
+    Its joints, springs and loads must be among those that the loops support.
+    """
     a = mechanism.network.arrays
     unknown = a.curves or a.closed or a.slips.slip.size or a.faces is not None
     unknown = unknown or a.springs.force_laws or a.springs.hysteresis or a.springs.distances

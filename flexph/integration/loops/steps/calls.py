@@ -60,7 +60,7 @@ def begin_pair_within(m: Memory, dim: int, within: Within) -> None:
 
 
 def withdraw_within(within: Within) -> None:
-    """Reset the controllers that are solved within steps to the start of the pair."""
+    """Reset the controllers that are solved within steps to the start of a rejected pair of steps."""
     if within.address != 0:
         call_two(within.address, within.data, WITHDRAW)
 
@@ -68,7 +68,8 @@ def withdraw_within(within: Within) -> None:
 def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -> int:
     """Call the controllers solved within steps after a trial solution.
 
-    Returns 0 if all agree with it, 1 to repeat the step from its start, else an error.
+    Returns 0 if the trial was solved with the inputs that all controllers now give, 1 to repeat the step from its start
+    with new trial inputs, else an error.
     """
     if within.address == 0:
         return 0
@@ -80,8 +81,8 @@ def is_repeated(m: Memory, dim: int, within: Within, inputs: Array, step: int) -
 def evaluate_controllers(m: Memory, within: Within, inputs: Array, step: int) -> int:
     """Call the controllers solved within steps with the states in ``within.state``.
 
-    Returns 0 if all agree, 1 to repeat the step, else an error. If the step is to be repeated, its start is restored
-    and the new trial inputs are added; else they are removed.
+    Returns 0 if the inputs of all controllers are those of the trial, 1 to repeat the step, else an error. If the step
+    is to be repeated, its start is restored and the new trial inputs are added; else they are removed.
     """
     points = within.given.shape[0]
     answer = call_two(within.address, within.data, step)

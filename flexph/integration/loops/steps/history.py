@@ -44,8 +44,9 @@ def guess(m: Memory, dim: int, h: float, known: int) -> None:
 def _predict_alternating(memory: Array, h: float, basis: Array, velocities: Array) -> bool:
     """Predict mean velocities from the last steps, of any lengths and signs hₖ; False if a weight exceeds its limit.
 
-    The prediction is a parabola in time and, for unresolved vibrations, (−1)ᵏ/hₖ times a line in Σ 1/hₖ. Such a
-    coordinate q changes its sign with each step, up to a turn of 4/(ω hₖ), and its mean velocity is −2q/hₖ.
+    The prediction is a parabola in time and, for unresolved vibrations, (−1)ᵏ/hₖ times a line in Σ 1/hₖ. The coordinate
+    q of a vibration of frequency ω changes its sign with each step, except for a small phase 4/(ω hₖ), and its mean
+    velocity is −2q/hₖ. ``basis`` is work space for the linear equations of the weights.
     """
     end = -0.5
     turned = -0.5
@@ -104,7 +105,10 @@ def _eliminate(A: Array) -> None:
 
 
 def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
-    """Two rows of history for a linear extrapolation, −1 for none, and the weight of the difference between them."""
+    """Two rows of history for a linear extrapolation in time, and the weight of their difference.
+
+    The extrapolation is the first row plus the weight times (first − second). The rows are −1 without history.
+    """
     width = memory.shape[1]
     if known < 2:
         return -1, -1, 0.0

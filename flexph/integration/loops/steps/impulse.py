@@ -110,7 +110,10 @@ def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
 
 
 def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Array, own_offset: Array) -> None:
-    """Add the work that driven joints do by ``share`` times their impulses, in the present state, to the flows."""
+    """Add the work that driven joints do by ``share`` times their impulses, in the present state, to the flows.
+
+    ``own_coefficient`` and ``own_offset`` are the time derivatives of the coefficients and offsets of the constraints.
+    """
     for row in range(impulse.size):
         m.run_gap[row] = own_offset[row]
     for term in range(m.joints_term_row.size):

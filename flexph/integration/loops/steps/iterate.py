@@ -69,7 +69,9 @@ def is_balanced(m: Memory, h: float) -> bool:
 
 
 def take_increments(m: Memory, dim: int, given: Given) -> None:
-    """Replace the constraint defects by increments over the step, which also correct a part of the gap at its start.
+    """Replace the constraint defects g(q₁) by Δg + c g(q₀): increments, and a fixed part c of the gaps at the start.
+
+    The part c removes gaps that remain from earlier steps.
 
     g(q₁) has the round-off of positions, in proportion to ε; Δg has the round-off of displacements, in proportion to ε
     h|v|. With Δg the work of multipliers, which are large near a singular pose, balances to the smaller round-off.
@@ -104,10 +106,10 @@ def take_increments(m: Memory, dim: int, given: Given) -> None:
 
 
 def correction_work(m: Memory, h: float) -> float:
-    """Sum of the absolute works [J] of the defects along a correction, and of its effect on friction by wheel loads.
+    """Sum of the absolute works [J] of the defects along a correction, with an estimate for friction under wheel loads.
 
-    A correction δN of a load N changes the work W of friction by W δN/N. As the work of defects is of second order in
-    the correction, W (δN/N)² is added.
+    The correction δN of a wheel load N changes the work W of friction by W δN/N. As the work of defects is of second
+    order in the correction, W (δN/N)² is added.
     """
     total = 0.0
     for i in range(m.defect.size):

@@ -176,7 +176,10 @@ def newton(m: Memory, dim: int, kinds: Kinds, given: Given, ahead: bool) -> int:
 
 
 def begin(m: Memory, dim: int, kinds: Kinds) -> None:
-    """Prepare the iteration by the values at the start of the step; friction of joints is zero, no relation sticks."""
+    """Compute the values at the start of the step that the iteration needs; set the friction of joints to zero.
+
+    No resistive relation is replaced by its tangent at first.
+    """
     fill(m.trial_stuck, 0.0)
     if m.strains_stress.size > 0:
         begin_strains(m, dim)
@@ -200,7 +203,10 @@ def _best(m: Memory, size: float, best: float) -> float:
 
 
 def relation_changes(m: Memory, dim: int, kinds: Kinds, given: Given) -> bool:
-    """Evaluate the step after a correction; True if a resistive relation changes to or from its tangent at rest."""
+    """Evaluate the step after a correction; True if a resistive relation is, or is no longer, replaced by its tangent.
+
+    The tangent at zero rate replaces a relation whose rate has changed its sign.
+    """
     store_extensions(m)
     _try(m, dim, kinds, given)
     return mark_sticking(m, given.h)

@@ -1,4 +1,8 @@
-"""Pairs of equal steps with an estimate of their error (see flexph.integration.blocks.pairs)."""
+"""Pairs of equal steps with an estimate of their error (see flexph.integration.blocks.pairs).
+
+The estimate is the kinetic energy of a velocity δ̂: of the error δ that the curvature of the mean velocities in time
+causes, after the Jacobian has filtered out motions that are stiff for the step length.
+"""
 
 from __future__ import annotations
 
@@ -114,9 +118,10 @@ def _momenta(m: Memory, dim: int, v: Array, w: Array, du: Array) -> None:
 
 
 def reflect_defect(m: Memory, dim: int, redundant: int, pair: Pair, given: Given, length: float) -> bool:
-    """Turn round the sign of the velocity defect at the end of a pair if the next pair would add to it.
+    """Reverse the velocity defect of joints at the end of a pair if the pair has increased it.
 
-    Returns False if the constraints are dependent. ``length`` [s] is that of the pair.
+    The next pair would else add a similar change; reversed, the defect is reduced by it. Returns False if the
+    constraints are dependent. ``length`` [s] is that of the pair.
     """
     if pair.mu.size == 0:
         return True

@@ -23,7 +23,7 @@ def begin_row(m: Memory) -> None:
 
 
 def close_row(m: Memory, dim: int, rows: Rows, row: int) -> None:
-    """Finish a step: add its sums to row ``row`` of the results, and write the state at its end there."""
+    """Finish a step: add its sums to row ``row`` of the results, and write the state at its end into this row."""
     for i in range(m.run_defect.size):
         m.run_step_audit[2] = larger(m.run_step_audit[2], fabs(m.run_defect[i]))
     m.run_step_audit[5] = 1.0

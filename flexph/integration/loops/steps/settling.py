@@ -67,9 +67,9 @@ def _keep_joints(m: Memory, dim: int, redundant: int, h: float) -> float:
 
 
 def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
-    """Compute the responses of velocities and joint impulses to unit friction impulses, and D and E of the law.
+    """Compute the responses of velocities and joint impulses to unit friction impulses.
 
-    See friction.law.
+    Their parts in the law (see friction.law) are D, the changes of slip rates, and E, those of pressing impulses.
     """
     for q in range(m.rub_force.size):
         set_unit_defects(m, dim, q, -1.0)
@@ -90,7 +90,7 @@ def _answer_impulses(m: Memory, dim: int, redundant: int) -> None:
 
 
 def _largest_share(m: Memory, taken: float) -> float:
-    """Largest share, at most 1, of the change of impulses that the law demands, with which no energy is created.
+    """Largest share, at most 1, of the change of friction impulses to those of the law that creates no energy.
 
     The change may return the energy ``taken`` [J] that the friction of the step itself dissipated.
     """

@@ -1,4 +1,7 @@
-"""Step of a mechanism by the exact or decaying scheme, with its substeps and their results."""
+"""Step of a mechanism by the exact or decaying scheme, with its substeps and their results.
+
+A step has several substeps in a composition scheme or if its error is estimated by a pair, else a single one.
+"""
 
 from __future__ import annotations
 
@@ -49,9 +52,10 @@ TURNED = cython.declare(cython.Py_ssize_t, _TURNED)
 
 
 def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, known: int) -> bool:
-    """Take the substeps of step ``step`` of a table, each until all controllers within it agree.
+    """Take the substeps of step ``step`` of a table.
 
-    Returns False if one is not solved. ``known`` is the number of rows of history.
+    A substep is repeated until its inputs are those that the controllers solved within it give for its end. Returns
+    False if one is not solved. ``known`` is the number of rows of history.
     """
     parts = course.parts
     within = course.calls.within
@@ -96,7 +100,7 @@ def _end_substep(m: Memory, dim: int, parts: Parts, table: Table, k: int, first:
 
 
 def _estimate_error(m: Memory, dim: int, parts: Parts, given: Given, known: int) -> bool:
-    """Estimate the error of a pair of substeps, if asked; False if the Jacobian is singular.
+    """Estimate the error of a pair of substeps, if steps are taken in pairs; False if the Jacobian is singular.
 
     ``known`` is the number of rows of history before the pair.
     """
@@ -109,9 +113,9 @@ def _estimate_error(m: Memory, dim: int, parts: Parts, given: Given, known: int)
 
 
 def _finish_pair(m: Memory, dim: int, parts: Parts, table: Table, step: int) -> bool:
-    """Turn round the sign of the velocity defect after a pair of substeps, if needed.
+    """Reverse the velocity defect of joints after a pair of substeps if the pair has increased it.
 
-    Returns False for dependent constraints.
+    Nothing is done if steps are not taken in pairs. Returns False for dependent constraints.
     """
     if parts.pair.found.size == 0:
         return True
@@ -221,7 +225,10 @@ def _begin_next(m: Memory, dim: int) -> None:
 
 
 def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
-    """Record the largest residuals of the constraints on positions and, over the step, of those on velocities."""
+    """Record the largest residuals of the constraints on positions at the end of a step, and on velocities over it.
+
+    ``after`` and ``offset`` are the coefficients and offsets of the constraints at the end.
+    """
     audit = m.run_step_audit
     for i in range(offset.size):
         m.run_gap[i] = -offset[i]
@@ -237,9 +244,10 @@ def record_gaps(m: Memory, h: float, after: Array, offset: Array) -> None:
 
 
 def close_gaps(m: Memory, redundant: int) -> None:
-    """Compute the alternating part of the multipliers by the factored Jacobian; replace the velocity defect e₀ by e₁.
+    """Compute the part of the multipliers that alternates from step to step, by the factored Jacobian.
 
-    This part would close gaps of ½h(e₁ − e₀), with the defects e₀ at the start and e₁ at the end of the step.
+    It is what would close gaps of ½h(e₁ − e₀), with the velocity defects e₀ at the start and e₁ at the end of the step.
+    In the memory e₀ is replaced by e₁.
     """
     for i in range(m.run_defect.size):
         m.run_gap[i] = m.run_new_defect[i] - m.run_defect[i]

@@ -81,7 +81,7 @@ def _rate(m: Memory) -> None:
     """Compute the rates in the laws of bearings from their slip rates and joint impulses.
 
     The rate in row 0 is the difference between the normal impulse and the size of the joint impulse, times the response
-    of the row.
+    ``strike.own`` of the row to a unit impulse, so that it has the unit of a rate.
     """
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):

@@ -1,6 +1,7 @@
 """Solution of a step in which some rigid contacts may close: 0 ≤ g(q₁) ⟂ Λ_N ≥ 0, with Coulomb friction.
 
-g(q₁) are the gaps at the end of the step, Λ_N the normal impulses over the step.
+g(q₁) are the gaps at the end of the step, Λ_N the normal impulses over the step. Marked contacts may close; islands are
+sets of contacts that share bodies. A proximal weight keeps redundant impulses near those of the last iteration.
 
 The equations are solved by Newton's method. For free bodies it uses the Jacobian of each body: the coupling of two
 balls by their turning normal is left to further iterations, each of which leaves about a hundredth of the defect. From
@@ -177,7 +178,7 @@ def _solve_linearised(
 
 
 def _extrapolate(m: Memory, ratio: float, before: float) -> float:
-    """Extrapolate impulses to their limit, if their changes decrease slowly and by a steady ratio from step to step.
+    """Extrapolate impulses to their limit, if their changes decrease slowly, by the same ratio in each iteration.
 
     ``ratio`` is the ratio of the last two changes, ``before`` the ratio in the iteration before. Returns the ratio for
     the next call, 0 after an extrapolation. The next iterations adapt the velocities to the impulses. Changes decrease

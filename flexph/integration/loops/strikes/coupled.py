@@ -85,7 +85,7 @@ def begin_joints(m: Memory, dim: int, kinds: int, given: Given) -> bool:
 
 
 def relations_stick(m: Memory, dim: int, kinds: int, given: Given) -> bool:
-    """True if resistive relations change to or from their tangents at rest (see steps.newton)."""
+    """True if resistive relations are, or are no longer, replaced by their tangents at zero rate (see steps.newton)."""
     return relation_changes(m, dim, Kinds(kinds > 1, 0, kinds > 0, 0), given)
 
 
@@ -192,9 +192,9 @@ def set_responses(m: Memory, dim: int, kinds: int, members: int, h: float) -> No
 
 
 def _fill_own(m: Memory, c: int) -> None:
-    """Set the own response of those rows of bearing c that have no slip.
+    """Set the response ``strike.own`` of a rate to a unit impulse along it, in the rows of bearing c that have no slip.
 
-    It is the largest response of its slips, or 1 without slips.
+    It is set to the largest response of its slips, or 1 without slips.
     """
     largest = 0.0
     for r in range(1, m.strike_own.shape[0]):

@@ -126,7 +126,10 @@ def _may_bounce(m: Memory, h: float, size: float) -> bool:
 
 
 def _predict_positions(m: Memory, dim: int, h: float) -> None:
-    """Store the positions of nodes after a step without contacts, minus their displacements at constant velocities."""
+    """Store the positions of nodes after a step without contacts, minus their displacements at constant velocities.
+
+    :func:`_predict_displacements` at velocities after impacts is added to them to predict the end positions.
+    """
     _predict_displacements(m, dim, h)
     for k in range(m.nodes_body.size):
         for i in range(dim):

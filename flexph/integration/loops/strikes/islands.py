@@ -60,7 +60,8 @@ def link_bodies(m: Memory, chosen: Index) -> None:
 def _append_coupled(m: Memory, first: int, place: int) -> int:
     """Append contact ``first`` and all contacts coupled with it to the members of islands; return the end.
 
-    The members are appended from ``place`` on, in the order of a search breadth first.
+    The end is the index after the last one. The members are appended from ``place`` on, in the order of a search
+    breadth first.
     """
     at = cython.declare(cython.Py_ssize_t)
     end = cython.declare(cython.Py_ssize_t)
@@ -144,8 +145,8 @@ def _assemble(m: Memory, law: LawSpace, first: int, count: int, r: int) -> None:
 def _add_coupling(m: Memory, D: Array, sides: tuple[int, int], places: tuple[int, int], r: int) -> None:
     """Add the coupling of members k and l of an island, which share a body, to the compliance D.
 
-    The coupling gives rates of member k, at its side with the index ``own``, by impulses of member l at ``other``.
-    There are ``count`` members with r rows.
+    ``places`` are their numbers (k, l) in the island, ``sides`` the rows of k and l for their sides on that body. The
+    coupling is the change of the r rates of k by unit impulses in the r rows of l.
     """
     own, other = sides
     k, l = places

@@ -1,4 +1,9 @@
-"""Solution of the contact laws of islands, with a dense D or, for larger islands, a banded factor of the bodies."""
+"""Solution of the contact laws of islands, with a dense D or, for larger islands, a banded factor of the bodies.
+
+An island is a set of contacts that share bodies; its compliance D maps impulses to changes of the rates of gaps and
+slips. The proximal weight multiplies the changes of the impulses, which are added to the rates: it makes redundant
+impulses unique.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Newton's impact law with Coulomb friction for islands of contacts, without energy gain."""
+"""Newton's impact law with Coulomb friction for islands of contacts that share bodies, without energy gain.
+
+``law`` is the work space of the law of one island: ``law.x`` are its impulses, ``law.y`` its rates before the impact.
+"""
 
 from __future__ import annotations
 
@@ -78,8 +81,8 @@ def solve_impacts_of_islands(m: Memory, dim: int, s: Striking, given: Given) -> 
 def begin_impulses(m: Memory, dim: int, kinds: int, members: int) -> bool:
     """Set the changes of velocities to zero; for coupled bodies first remove the velocity defect of the joints.
 
-    The matrices must have been factored; the responses to impulses are computed with them, too. Returns False for too
-    many contacts.
+    For coupled bodies the responses to impulses are computed, too, for which the matrices must have been factored.
+    Returns False if there are more contacts than responses that the memory can hold.
     """
     begin_part(m)
     if not are_apart(m):
@@ -201,7 +204,10 @@ def energy_change(law: LawSpace, size: int) -> float:
 
 
 def _limit_energy(m: Memory, s: Striking, island: Island) -> None:
-    """Move the impulses ``law.x``, without restitution, towards ``law.kept``, as far as no energy is created."""
+    """Move the impulses ``law.x`` towards ``law.kept``, as far as no energy is created.
+
+    ``law.x`` are the impulses of the impact without restitution, ``law.kept`` those with restitution.
+    """
     size = island.rows * island.contacts
     move_rates(m, s, island, s.law.x, s.law.moved)
     at_rest = energy_change(s.law, size)

@@ -121,8 +121,8 @@ def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alo
     """Record a solved part of a step, and make its end the present state ``at``; False if the part is not accepted.
 
     ``share`` is the length of the part divided by the length of the step. ``alone`` is True if the part is the whole
-    step, without impacts. If then no contact may close either, the recorded multipliers are the values at the middle of
-    the step, else means.
+    step, without impacts. If then no contact may close either, the part of the multipliers that alternates from step to
+    step is left out of the recorded ones (see steps.step.close_gaps).
     """
     if turns_beyond_stop(m):
         return refuse(m, TURNED, 0)

@@ -1,5 +1,7 @@
 """Rows of contacts, which relate rates of gaps and slips to the velocities of the bodies on both sides.
 
+A gap depends on vectors V, W and U between nodes of the two sides (see contact.gaps).
+
 For each row, ``act`` is the generalised impulse on a side by a unit impulse, ``rate`` the change of the rate by unit
 velocities of the side, and ``answer`` the velocities of the side by a unit impulse (see contacts.levels). A side is a
 body or a mean of points.
@@ -54,7 +56,8 @@ def set_rows(m: Memory, dim: int, c: int) -> None:
 def set_rows_at_end(m: Memory, dim: int, c: int) -> None:
     """Compute the rows of contact c at the end of a step; the friction impulse of the step keeps its direction.
 
-    Tangents jump by 60° or more where another entry of the normal becomes the least one.
+    The tangents jump by 60° or more where another entry of the normal becomes the least one. The components of the
+    impulse are then converted to the new tangents.
     """
     if dim == 2 or m.contacts_friction[c] == 0.0:
         set_rows(m, dim, c)
@@ -146,9 +149,9 @@ def _side(m: Memory, c: int, b: int) -> int:
 
 
 def _add_node(m: Memory, dim: int, vector: tuple[int, int], b: int, by: int, h: float) -> None:
-    """Add the contribution of a node to the rows of a contact, whose number and that of V, W or U are ``vector``.
+    """Add the entries of a node to the rows of a contact, for the first ``by`` velocities of the node's side b.
 
-    It consists of the entries for the first ``by`` velocities of the node's side b.
+    ``vector`` has the number of the contact and that of the vector to which the node belongs: 0 to 2 for V, W, U.
     """
     c, k = vector
     act = m.strike_act[_side(m, c, b)]
@@ -282,7 +285,7 @@ def rate_after(m: Memory, c: int, r: int) -> float:
 
 
 def rate(m: Memory, c: int, r: int) -> float:
-    """Rate r of contact c at the present state ``at``, or of a bearing, from ``rub.slip``."""
+    """Rate r of contact or bearing c at the present state ``at``; that of a bearing is read from ``rub.slip``."""
     if c >= m.contacts_kind.size:
         return m.rub_slip[slip_of(m, c, r)] if slip_of(m, c, r) >= 0 else 0.0
     total = bending(m, c, r, m.at_du) - surface_rate(m, c, r)

@@ -23,9 +23,10 @@ def kappa(y: float, x: float) -> tuple[float, float, float]:
 
 
 def term_gain(weight: float, angular: int, p0: float, p1: float, q0: float, q1: float) -> float:
-    """Factor of ΔΠ in the increment of a velocity term over a step: w Π̄_by, or κ w Π̄_by if it is ``angular``.
+    """Factor of ΔΠ in the increment over a step of a velocity term w Π_by Π̇, w = ``weight``: w Π̄_by.
 
-    ``p0`` and ``p1`` are the product Π at both ends, ``q0`` and ``q1`` the product Π_by; w is ``weight``.
+    The factor is κ w Π̄_by for an ``angular`` term w Π_by Π̇/(Π² + Π_by²), one of the two of the rate of an angle.
+    ``p0`` and ``p1`` are the product Π at both ends of the step, ``q0`` and ``q1`` the product Π_by.
     """
     mean = weight * 0.5 * (q0 + q1)
     if angular:

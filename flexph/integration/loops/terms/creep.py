@@ -121,7 +121,7 @@ def slope_by_load(m: Memory, slip: int, k: int) -> float:
 def add_creep(m: Memory, slip: int) -> None:
     """Add the derivatives of the creep forces of a slip, with respect to slips and rolling speed, to the Jacobian.
 
-    They act by the rows of the slip (see .product_rows).
+    They are multiplied with the rows of the components of the slip, which must have been set (see .product_rows).
     """
     i = m.joints_stiffness.size + slip
     first = m.slips_first[slip]

@@ -1,6 +1,8 @@
 """Laws of springs with hysteresis in loops (see flexph.laws.hysteresis).
 
-Their state z is an internal extension; a slip s is the change of the spring's extension over a step."""
+The state z of such a law is an internal extension of the spring; a slip s is the change of the spring's extension
+over a step.
+"""
 
 from __future__ import annotations
 

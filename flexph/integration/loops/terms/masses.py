@@ -27,7 +27,10 @@ def set_changing_values(m: Memory, row: Array) -> None:
 
 
 def set_changing_masses(m: Memory, share: float) -> None:
-    """Set changing inertias to the values at the end of the step (share 1) or the means (½), with the momenta there."""
+    """Set changing inertias to the values at the end of the step (``share`` 1) or the means over it (½).
+
+    The angular momenta of the present state ``at`` are computed with these inertias.
+    """
     for k in range(m.masses_body.size):
         b = m.masses_body[k]
         factor = (1.0 - share) * factor_at(m, MASSES, k, 0) + share * factor_at(m, MASSES, k, 1)

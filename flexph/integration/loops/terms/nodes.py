@@ -1,6 +1,8 @@
 """Derivatives of the positions of nodes with respect to the unknowns of a step, a row for each unknown.
 
-B is the discrete gradient over the step, W the derivative at its end."""
+B is the discrete gradient over the step, W the derivative at its end. The unknowns of a body are ṙ̄ of its centre, its
+spin ω̄, the rate φ̄u̇̄ of the shift of its centre of mass by deformation, and the rates u̇̄ of its flexible coordinates.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Positions of points on their curves over a step, and directions of the curves there, in loops.
 
 A place is a position s along a curve. Multipliers act along ``path.direction``: vectors n̄ across the curve, and last,
-for a driven place, b. See kernels.rates.on_curves.
+for a driven place, b = −τ/|τ|² along its tangent τ. See kernels.rates.on_curves.
 """
 
 from __future__ import annotations
@@ -60,7 +60,10 @@ def follow_curves(m: Memory) -> None:
 
 
 def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
-    """Compute the directions and coefficients of curve c over a step that ends at place s1, with products ``end``."""
+    """Compute the directions and coefficients of curve c over a step that ends at place s1.
+
+    ``end`` are the products there.
+    """
     s0 = m.at_place[c]
     m.path_used[c][0] = first_used(m, c, s0, s1)
     m.path_used[c][1] = end_used(m, c, s0, s1)
@@ -99,9 +102,9 @@ def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
 
 
 def set_shapes(m: Memory, c: int, s: float, order: int, out: Array) -> None:
-    """Write the coefficients of the points of curve c at place s into ``out``, or a derivative of this order.
+    """Write the coefficients of the points of curve c at place s into ``out``, or a derivative with respect to s.
 
-    They are zero for the order −1.
+    ``order`` is the order of the derivative, 0 for the coefficients themselves; for −1 zeros are written.
     """
     fill(part(out, m.curves_point[c], m.curves_point[c + 1]), 0.0)
     if order >= 0:
@@ -109,7 +112,10 @@ def set_shapes(m: Memory, c: int, s: float, order: int, out: Array) -> None:
 
 
 def sum_products(m: Memory, c: int, product: Array, weight: Array, out: Array) -> None:
-    """Write the sums of the products of curve c over its points, with weights, into ``out``, one for each direction."""
+    """Write the sums over the points k of curve c of ``weight`` times their products into ``out`` (d,).
+
+    The products of a point are the components of the vector from it to the sliding point.
+    """
     for j in range(out.size):
         total = 0.0
         for k in range(m.path_used[c][0], m.path_used[c][1]):

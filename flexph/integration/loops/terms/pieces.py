@@ -166,9 +166,10 @@ def _evaluate_at(m: Memory, c: int, t: float) -> tuple[float, float, float, floa
 
 
 def foot(m: Memory, c: int, product: Array) -> float:
-    """Place on curve c with V·T = 0 that is nearest to the point, with its slope T and the vector V between both.
+    """Place on curve c that is nearest to the sliding point, where V·T = 0.
 
-    Each piece is searched from its middle, within its ends.
+    T is the slope of the curve there, V the vector from the curve to the point. Each piece is searched from its middle,
+    within its ends.
     """
     last = count_pieces(m, c) - 1
     place = 0.0
@@ -230,7 +231,10 @@ def is_beyond(m: Memory, c: int, s: float) -> bool:
 
 
 def sharpest_turn(m: Memory, c: int, product: Array, s0: float, s1: float) -> float:
-    """Smallest cosine of the angles between pieces of curve c at its kinks, between two places or at the second one."""
+    """Smallest cosine of the angles at the kinks of curve c between places s0 and s1, or at s1; 1 without kinks.
+
+    A kink is a knot, and the angle is that between the tangents of the two pieces that meet there.
+    """
     least = 1.0
     first = m.curves_knot[c]
     for e in range(count_pieces(m, c) - 1):

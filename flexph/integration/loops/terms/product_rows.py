@@ -1,4 +1,4 @@
-"""Rows by which weighted sums of products enter the border of the Jacobian.
+"""Rows by which weighted sums of products (scalar products of vectors between nodes) enter the border of the Jacobian.
 
 Row ``acting`` is the effect of a unit force on a sum, by the discrete gradient B; row ``moved`` is the derivative of a
 sum at the end with respect to the unknowns, by the end derivative W. Blocks of the Jacobian are outer products of both.
@@ -69,9 +69,9 @@ def add_block(m: Memory, acting: int, moved: int, value: float) -> None:
 
 
 def add_pair(m: Memory) -> None:
-    """Add the outer products of the second and third rows, times ``system.tangent``, to the border of the Jacobian.
+    """Add Σ acting_k T_kl moved_l to the border of the Jacobian, with k and l the second and third rows.
 
-    Then set these rows to zero.
+    T is the matrix ``system.tangent`` (2, 2). These rows are then set to zero.
     """
     for i in range(m.rows_number[0]):
         row = m.rows_column[i]

@@ -1,5 +1,7 @@
 """Massless ropes over sheaves in loops (see kernels.ropes): exact increments of their lengths, and forces on products.
 
+Products are scalar products of vectors between nodes, such as Π below.
+
 A straight span of length ℓ = √(Π − δ²), between centres at the squared distance Π, adds
 Δℓ (1 − δ² κ(δ(ℓ₀ − ℓ₁), ℓ₀ℓ₁ + δ²)) to the length of the rope, with Δℓ = ΔΠ/(ℓ₀ + ℓ₁); δ is an offset by the radii. An
 angle about a sheave of radius ρ, with sine s and cosine c, adds ±ρκ(c̄Δs − s̄Δc).
@@ -26,7 +28,7 @@ CLOSE = cython.declare(cython.double, _CLOSE)
 def rope_change(m: Memory, r: int, before: Array, after: Array) -> float:
     """Change of the length of rope r over a step, between the products ``before`` and ``after``.
 
-    Its discrete gradient is left in ``string``.
+    The discrete gradient of the length with respect to the products is written into the fields ``string``.
     """
     total = 0.0
     for k in range(m.ropes_span[r], m.ropes_span[r + 1]):
@@ -60,7 +62,7 @@ def add_rope_forces(m: Memory, r: int, tension: float) -> None:
 def leaves_sheaves(m: Memory, before: Array, after: Array, first: Array, last: Array) -> bool:
     """True if a rope has left a sheave at the end of a step, wound round it fully, or lost a straight span.
 
-    ``before`` and ``after`` are the products at both ends of the step, ``first`` and ``last`` the vectors.
+    ``before`` and ``after`` are the products at the start and end of the step, ``first`` and ``last`` the vectors.
     """
     for k in range(m.ropes_square.size):
         if not after[m.ropes_square[k]] > m.ropes_offset[k] * m.ropes_offset[k] or _passes(m, k, first, last):

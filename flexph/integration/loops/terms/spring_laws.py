@@ -60,8 +60,8 @@ def mean_force(m: Memory, k: int, before: float, after: float) -> float:
 def mean_slope(m: Memory, k: int, before: float, after: float) -> float:
     """Derivative ∂F/∂x₁ of the mean force of elastic law k with respect to the extension at the end.
 
-    It is the mean of t V'' over the step, with t from 0 at its start to 1 at its end, or (V'₁ − F)/Δx if F is
-    corrected.
+    It is the mean of t V'' over the step, with t from 0 at its start to 1 at its end, or (V'₁ − F)/Δx if
+    :func:`mean_force` corrects the quadrature so that F Δx = ΔV.
     """
     change = after - before
     if m.joints_law_function[k][0] == 0:

@@ -1,7 +1,8 @@
 """Order and pattern of a sparse border: the unknowns of wide bodies first, the unknowns coupled with all these last.
 
-In addition to the unknowns of a banded border it has all flexible coordinates, and the ends e of the vectors of joints,
-e − W x = 0, through which joints, springs and loads are coupled to nodes that many unknowns move.
+Wide bodies are those such as plates and solids, whose matrices have no narrow band. In addition to the unknowns of a
+banded border, a sparse one has all flexible coordinates, and the ends e of the vectors of joints, e − W x = 0, through
+which joints, springs and loads are coupled to nodes that many unknowns move.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def _sorted(keys: Index) -> Index:
 
 
 def _vertices(unknowns: Unknowns, is_wide: Index, size: int) -> Index:
-    """Vertex in a graph to which each unknown belongs; −1 for unknowns without a vertex.
+    """Number (N,) of the vertex of each unknown in the graph by which a sparse border is ordered; −1 for no vertex.
 
     There is one vertex for ṙ̄ and ω̄ of each frame of wide bodies, and one for each flexible coordinate.
     """

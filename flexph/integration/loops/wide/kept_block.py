@@ -2,7 +2,7 @@
 
 Python holds them if a factor saves time, if the shift to mean axes would fill them, or if strains are sums of too many
 products. For bodies of linear strain the block of the flexible coordinates u̇̄ in the Jacobian, in body axes, is A + E
-with
+with the mass matrix M, the strain rows D, the compliance C of the stresses, and factors of damping α and β:
 
     A = 2(M − Z) + h Dᵀ(½h + β)C⁻¹D + hαM.
 
@@ -93,7 +93,7 @@ class _Factor:
         self._range = self.answers = np.zeros((size, 0))
 
     def split(self, columns: Array) -> Array:
-        """Coordinates of columns (n, k) in the basis Q, to which independent columns are added first."""
+        """Coordinates of columns (n, k) in the orthonormal basis Q, which is first extended so that it spans them."""
         size = np.linalg.norm(columns, axis=0)
         for _ in range(2):  # twice, as new columns may have a remainder
             inside = self._range.T @ columns
@@ -227,7 +227,8 @@ class KeptBlock:
     def _flexible(self, h: float) -> Any:
         """Part of the block of flexible coordinates due to stresses and damping, for a step length h [s].
 
-        The part is h D̄ᵀ(½h + β)C⁻¹D₁, with the geometric and viscous terms.
+        The part is h D̄ᵀ(½h + β)C⁻¹D₁, with the geometric and viscous terms; D̄ and D₁ are the strain rows in the mean
+        and at the end of the step.
         """
         a, m = self._a, self._m
         strain, rise, viscous = a.strain, a.rise, a.viscous
@@ -266,7 +267,7 @@ class KeptBlock:
     def _with_rest(self, rest: _Rest, without: Solve, defect: Array) -> Array | None:
         """Solve with the border of the Jacobian, including E, by generalised conjugate residuals.
 
-        Returns None if these do not decrease fast.
+        Returns None if the residuals do not decrease fast.
 
         ``defect`` is the right-hand side. With the border without E as preconditioner, residuals are in the rows of
         u̇̄ alone: a pass takes one solution by the preconditioner and one product with E.
@@ -293,8 +294,8 @@ class KeptBlock:
     def _whole(self, rest: _Rest, B: Any, C: Any, D: Any) -> Solve | None:
         """Solver of the border of the Jacobian with E, which is factored as a whole; None if it is singular.
 
-        Borders of low rank are added as further unknowns. ``rest`` are the terms E; B, C and D are the parts of the
-        border beside A + E.
+        A + E has a term of low rank, due to the shift to the centre of mass and to mean axes; its factors enter as
+        further rows and columns. ``rest`` are the terms E; B, C and D are the other parts of the border.
         """
         a, block, n = self._a, rest.weighted(self._a.stack) + self._flexible(rest.h), self.u.size
         if a.border is None:  # folded into the dense matrices of a small mechanism
@@ -371,7 +372,7 @@ class _Rest:
     def weighted(self, stack: Any) -> Any:
         """Sum 2M + 2hω̄N − ½h²ω₀ω₁K over the stacked inertia matrices M, N_a and K_ab, or over those of the shifts.
 
-        ω₀ and ω₁ are the spins at the two ends of the step, ω̄ their mean.
+        See memory.data.Inertia for the matrices. ω₀ and ω₁ are the spins at the two ends of the step, ω̄ their mean.
         """
         n, s, h, w0, w1 = len(self._before[0]), len(self._before), self.h, self._before, self._after
         weighted = 2.0 * stack[:n]
