@@ -28,7 +28,7 @@ from .substitutes import Touch, touches_of
 Mechanism = Any
 """A :class:`flexph.Mechanism`, whose module imports this one."""
 SOFT = 1e3, 1e2, 10.0
-"""Stiffnesses of springs that replace rigid contacts, relative to weight and loads per size of the mechanism, each
+"""Stiffnesses of springs that replace rigid contacts, relative to the pressing force per size of the mechanism, each
 tried if the one before finds no equilibrium."""
 PULLS = 1e-9
 """Negative normal force, relative to the largest one, up to which a contact does not count as pulling."""
@@ -166,13 +166,11 @@ class Search:
         Newton's method may cycle between open and closed contacts; softer springs, which act further, converge. Rims
         that touch in the pose stay closed, as springs cannot measure their gaps. Springs also hold the points ``held``.
         """
-        mechanism, dim = self.mechanism, self.mechanism.layout.dim
-        loads = Forcing(mechanism.network.input_slices, self.inputs, dim).at(self.time)
-        weight = float(np.linalg.norm(mechanism.network.arrays.weight, axis=1).sum() + np.abs(loads).sum()) or 1.0
+        dim, pressing = self.mechanism.layout.dim, pressing_force(self.mechanism, self.inputs, self.time, self.size)
         rims = self.closed_in_pose()[0] & {touch.name for touch in self.rigid if touch.is_rim}
         failed: ArithmeticError | None = None
         for softness in SOFT:
-            k = softness * weight / self.size
+            k = softness * pressing / self.size
             soft = [
                 touch.spring(touch.one_sided(k * self.size**2 if touch.gap.kind == "angle" else k))
                 for touch in self.rigid
@@ -267,6 +265,18 @@ class Search:
         touching = {t.name for t in self.rigid if t.name not in closed and abs(gaps[t.name]) <= ENTERED * self.size}
         touching, self._tried = touching - self._tried, self._tried | touching
         return touching
+
+
+def pressing_force(mechanism: Mechanism, inputs: Mapping[str, Input], time: float, size: float) -> float:
+    """Scale of the forces [N] that may press contacts: the sum of all weights and loads at a time.
+
+    Without weights and loads it is the force of the springs over the ``size`` [m] of the mechanism, and 1 if nothing
+    exerts a force.
+    """
+    arrays = mechanism.network.arrays
+    loads = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim).at(time)
+    weight = float(np.linalg.norm(arrays.weight, axis=1).sum() + np.abs(loads).sum())
+    return weight or arrays.springs.scales[0] * size or 1.0
 
 
 def _is_stiff(mechanism: Mechanism) -> bool:

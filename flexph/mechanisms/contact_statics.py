@@ -12,13 +12,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from ..kernels.state import Configuration, derive
 from ..numerics.arrays import Array
 from ..systems.inputs import Input
 from .contact_equilibrium import ContactEquilibrium, SlipError
-from .contact_search import PLACED, Search
+from .contact_search import PLACED, SOFT, Search, pressing_force
 from .faces_at_rest import Feature, compare_gaps, has_surfaces, on_faces
 from .model.consistency import explain_redundancy
 from .model.constraints import rates_at
@@ -43,8 +41,6 @@ CHANGES = 20
 """Largest number of changes of the faces that balls touch on surfaces."""
 CLOSED = 1e-9
 """Gap at an equilibrium, relative to the size of the mechanism, up to which a surface counts as touched."""
-SOFT = 1e3
-"""Stiffness of faces that replace rigid ones in the search, relative to the weight per size of the mechanism."""
 NEARBY, NEAREST = 0.2, 20
 """Gap, relative to the size of the mechanism, and number of surfaces that stay themselves if their faces fail."""
 
@@ -94,7 +90,7 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
         return _rest_on_surfaces(mechanism, pose, inputs, time=time)
     size = extent(mechanism, pose.centres, pose.rotations)
     c, bent = at_rest(mechanism, pose.centres, pose.rotations), None
-    soft = SOFT * float(np.linalg.norm(mechanism.network.arrays.weight, axis=1).sum() or 1.0) / size
+    soft = SOFT[0] * pressing_force(mechanism, inputs, time, size) / size
     for _ in range(CHANGES):  # each face alone, which shows where the balls come to rest
         sets = numbers(nearest_faces(mechanism, c))
         rested = _rest_on_surfaces(separate_contacts(mechanism, sets, soft), pose, inputs, time=time, bent=bent)

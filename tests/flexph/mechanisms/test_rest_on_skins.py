@@ -216,3 +216,32 @@ def test_closed_contacts_on_skins_are_for_rest_only():
             call(pose)
     with pytest.raises(ValueError, match=r"limit_load takes contacts of points.*'touch' touches"):
         limit_load(mechanism, pose, inputs={"push": (0.0, 0.0, -1.0)})
+
+
+@pytest.mark.processor
+def test_a_spring_presses_a_ball_into_a_skin_without_gravity_at_every_scale():
+    """A tension spring from a point under the pad: the faces carry its force, and lengths scale with the model."""
+
+    def at_scale(s):
+        mesh = fem.box_mesh((0.2 * s, 0.1 * s, 0.05 * s), (4, 2, 1))
+        top = fem.surface_ports(mesh, "top")
+        pad = fem.solid(mesh, RUBBER, ports={"base": "bottom", **top.ports}, reference="base")
+        bodies = {"pad": pad, "ball": rigid.body(s**3, inertia=(6e-4 * s**5,) * 3, ports={"centre": (0.0, 0.0, 0.0)})}
+        end, stiffness = np.array([0.09, 0.045, -0.1]) * s, 1e3 * s
+        pull = spring_damper("ball.centre", GROUND.at(*end), stiffness=stiffness, length=0.18 * s)
+        touch = contact(Sphere("ball.centre", RADIUS * s), Skin(top.of("pad"), top.cells), Rigid(), name="touch")
+        mechanism = connect(bodies, [weld("pad.base", GROUND.at(0.1 * s, 0.05 * s, 0.0)), touch, pull])
+        rest = mechanism.equilibrium(mechanism.assemble({"ball": ((0.09 * s, 0.045 * s, 0.0905 * s), np.eye(3))}))
+        held, state = mechanism.with_closed_contacts(rest)
+        way, spring = (
+            mechanism.position(rest, "ball.centre"),
+            dict(zip(held.constraint_names, state.multipliers, strict=True)),
+        )
+        tension = stiffness * (np.linalg.norm(way - end) - 0.18 * s)
+        normal = sum(value for name, value in spring.items() if "normal" in name)
+        return way / s, normal / tension
+
+    place, carried = at_scale(1.0)
+    assert carried == pytest.approx(1.0, rel=1e-2) and abs(place[:2] - (0.09, 0.045)).max() < 2e-3  # nearly vertical
+    for scale in (1e-3, 1e3):
+        np.testing.assert_allclose(at_scale(scale)[0], place, atol=1e-9)
