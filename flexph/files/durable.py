@@ -50,7 +50,7 @@ class TerminationRequest(KeyboardInterrupt):
 
 @contextmanager
 def termination_interrupts() -> Iterator[None]:
-    """Context manager that raises Terminated on SIGTERM.
+    """Context manager that raises TerminationRequest on SIGTERM.
 
     It does nothing outside of the main thread.
     """

@@ -35,7 +35,7 @@ class Snapshot:
     ----------
     number : int
         Number of the snapshot, ascending.
-    drawn : Drawn, optional
+    drawn : MechanismDrawing, optional
         Drawing of the mechanism; None before the run begins.
     time : float
         Time of the run [s].
