@@ -128,8 +128,8 @@ def _distributed(mesh: Path, material: str | None, out: Path, given: dict[str, A
     with ending_all(comm):
         from .distributed.reduction import ReductionOptions, reduce_distributed
 
-        own = material_of(material, mesh, given) if comm.rank == 0 else None
-        result = reduce_distributed(comm, mesh, own, choices=ReductionOptions(**kept), **given)
+        elastic = material_of(material, mesh, given) if comm.rank == 0 else None
+        result = reduce_distributed(comm, mesh, elastic, choices=ReductionOptions(**kept), **given)
         peaks = comm.gather(_peak_memory())
         if result is None:
             return []

@@ -42,11 +42,11 @@ class _Main(click.Group):
         return sorted({*super().list_commands(ctx), *(entry.name for entry in entry_points(group=COMMANDS))})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        own = super().get_command(ctx, cmd_name)
-        if own is None:
+        command = super().get_command(ctx, cmd_name)
+        if command is None:
             for entry in entry_points(group=COMMANDS, name=cmd_name):
                 return with_verbosity(entry.load())
-        return with_verbosity(own) if own else None
+        return with_verbosity(command) if command else None
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         try:

@@ -95,17 +95,19 @@ def _sections(views: Sequence[View], places: Array) -> SectionStress | None:
     A frame has none if the outline of its section is not known. ``places`` (frames, d) [m] are the positions of the
     roots of the frames in the undeformed beam.
     """
-    own = [view.sections for view in views if view.sections is not None]
-    if not own:
+    section_stresses = [view.sections for view in views if view.sections is not None]
+    if not section_stresses:
         return None
     pieces, rings = (np.arange(len(views)) * count for count in (len(views[0].cells), len(views[0].points)))
     return replace(
-        own[0],
-        resultants=sparse_block_diag(sections.resultants for sections in own),
-        cell=np.concatenate([sections.cell + k for sections, k in zip(own, pieces, strict=True)]),
-        ring=np.concatenate([sections.ring + k for sections, k in zip(own, rings, strict=True)]),
-        drawn=np.concatenate([sections.drawn + k for sections, k in zip(own, pieces, strict=True)]),
-        positions=np.vstack([sections.positions + place for sections, place in zip(own, places, strict=True)]),
+        section_stresses[0],
+        resultants=sparse_block_diag(sections.resultants for sections in section_stresses),
+        cell=np.concatenate([sections.cell + k for sections, k in zip(section_stresses, pieces, strict=True)]),
+        ring=np.concatenate([sections.ring + k for sections, k in zip(section_stresses, rings, strict=True)]),
+        drawn=np.concatenate([sections.drawn + k for sections, k in zip(section_stresses, pieces, strict=True)]),
+        positions=np.vstack(
+            [sections.positions + place for sections, place in zip(section_stresses, places, strict=True)]
+        ),
     )
 
 

@@ -244,24 +244,24 @@ def _view(solid: Solid, T: Array, stresses: list[tuple[Array, Array]] | None) ->
     return replace(view, tensors={name: field.in_basis(S) for name, field in view.tensors.items()})
 
 
-def _summed(comm: Any, own: Inertia) -> Inertia:
+def _summed(comm: Any, inertia: Inertia) -> Inertia:
     """Mass integrals of the whole body: the sum of those of the cells of each rank.
 
     Entries of ``shape_pair`` that are zero to round-off become zero. The terms of the rotation of sections are zero.
     """
-    d, s = own.dim, len(own.spin)
-    pair = total(comm, np.array([[form.toarray() for form in row] for row in own.shape_pair]))
+    d, s = inertia.dim, len(inertia.spin)
+    pair = total(comm, np.array([[form.toarray() for form in row] for row in inertia.shape_pair]))
     size = np.sqrt(np.einsum("iikk->k", pair))
     return Inertia(
-        mass=float(total(comm, np.array(own.mass))),
-        first=total(comm, own.first),
-        second=total(comm, own.second),
-        shape_first=total(comm, own.shape_first),
-        shape_lever=total(comm, own.shape_lever),
+        mass=float(total(comm, np.array(inertia.mass))),
+        first=total(comm, inertia.first),
+        second=total(comm, inertia.second),
+        shape_first=total(comm, inertia.shape_first),
+        shape_lever=total(comm, inertia.shape_lever),
         shape_pair=tuple(tuple(without_round_off(pair[i, j], size, size) for j in range(d)) for i in range(d)),
         spin=np.zeros((s, s)),
-        spin_shape=np.zeros((s, own.size)),
-        spin_pair=sparse.csr_array((own.size, own.size)),
+        spin_shape=np.zeros((s, inertia.size)),
+        spin_pair=sparse.csr_array((inertia.size, inertia.size)),
     )
 
 

@@ -42,11 +42,11 @@ def plate_inertia(model: PlateModel) -> Inertia:
         second += np.einsum("kqi,kqj->ij", weighted[..., 1:], X[..., 1:])
         second[2, 2] += spin.sum()
         for i, rows in enumerate(displacement):
-            for own in rows:
-                own.add_to(moments[i], weighted)
+            for local_rows in rows:
+                local_rows.add_to(moments[i], weighted)
         for i, rows in enumerate(turn):
-            for own in rows:
-                own.add_to(moments[i, 3:], -spin[..., None])
+            for local_rows in rows:
+                local_rows.add_to(moments[i, 3:], -spin[..., None])
         for (i, j), total in pairs.items():
             total.add(displacement[i], displacement[j], mass)
             if model.rotary and j < 2:

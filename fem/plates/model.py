@@ -78,8 +78,8 @@ class PlateModel(PlateCoordinates):
         blocks = []
         for b, cells, points, area in self.moment_points:
             deflection, of = self.macros[b]
-            own = Macro(deflection.pieces[cells], deflection.coefficients[cells])
-            bent = -own.values(points, 2) * area[..., None, None]
+            macro = Macro(deflection.pieces[cells], deflection.coefficients[cells])
+            bent = -macro.values(points, 2) * area[..., None, None]
             bent[:, :, 2] *= 2.0
             rows = rows_at(bent, of[cells], self.size)
             if self.theory == "reissner_mindlin":

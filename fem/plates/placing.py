@@ -32,7 +32,7 @@ def placed(body: Body, plane: PlaneAxes) -> Body:
         loads={name: _load(load, plane) for name, load in body.loads.items()},
         view=None if body.view is None else _view(body.view, plane),
         section_rotation=_rotated_rows(body.section_rotation, plane.axes),
-        sections={name: _section(own, plane) for name, own in body.sections.items()},
+        sections={name: _section(section_map, plane) for name, section_map in body.sections.items()},
     )
 
 
@@ -67,26 +67,26 @@ def _load(load: LoadPort, plane: PlaneAxes) -> LoadPort:
     return LoadPort(_points(load.positions, plane), _rotated_rows(load.shapes, plane.axes), load.measures, normals)
 
 
-def _inertia(own: Inertia, plane: PlaneAxes) -> Inertia:
-    """Mass integrals of a body in the axes of the file, from ``own``, those in the axes A and origin o of the plate.
+def _inertia(inertia: Inertia, plane: PlaneAxes) -> Inertia:
+    """Mass integrals of a body in the axes of the file, from ``inertia`` in the axes A and origin o of the plate.
 
     Positions become X' = o + A X, displacements φ' = Aφ.
     """
     A, o = plane.axes, plane.origin
-    first = A @ own.first
-    lever = np.einsum("ik,jl,kln->ijn", A, A, own.shape_lever)
-    shape = A @ own.shape_first
-    pair = tuple(tuple(_combined(own.shape_pair, A[i], A[j]) for j in range(3)) for i in range(3))
+    first = A @ inertia.first
+    lever = np.einsum("ik,jl,kln->ijn", A, A, inertia.shape_lever)
+    shape = A @ inertia.shape_first
+    pair = tuple(tuple(_combined(inertia.shape_pair, A[i], A[j]) for j in range(3)) for i in range(3))
     return Inertia(
-        mass=own.mass,
-        first=first + own.mass * o,
-        second=A @ own.second @ A.T + np.outer(first, o) + np.outer(o, first) + own.mass * np.outer(o, o),
+        mass=inertia.mass,
+        first=first + inertia.mass * o,
+        second=A @ inertia.second @ A.T + np.outer(first, o) + np.outer(o, first) + inertia.mass * np.outer(o, o),
         shape_first=shape,
         shape_lever=lever + np.einsum("in,j->ijn", shape, o),
         shape_pair=pair,
-        spin=A @ own.spin @ A.T,
-        spin_shape=A @ own.spin_shape,
-        spin_pair=own.spin_pair,
+        spin=A @ inertia.spin @ A.T,
+        spin_shape=A @ inertia.spin_shape,
+        spin_pair=inertia.spin_pair,
     )
 
 
@@ -123,12 +123,12 @@ def _tensor(field: TensorField, plane: PlaneAxes) -> TensorField:
     )
 
 
-def _section(own: SectionMap, plane: PlaneAxes) -> SectionMap:
+def _section(section_map: SectionMap, plane: PlaneAxes) -> SectionMap:
     turn = np.kron(np.eye(2), plane.axes)
     return replace(
-        own,
-        position=_points(own.position, plane),
-        normal=plane.axes @ own.normal,
-        nodal=sparse.csr_array(turn) @ own.nodal,
-        lever=np.asarray(own.lever) @ turn.T,
+        section_map,
+        position=_points(section_map.position, plane),
+        normal=plane.axes @ section_map.normal,
+        nodal=sparse.csr_array(turn) @ section_map.nodal,
+        lever=np.asarray(section_map.lever) @ turn.T,
     )

@@ -50,14 +50,14 @@ def simplices_of_degree_one(mesh: SolidMesh) -> SolidMesh:
     kept = np.unique(block.corners())
     fresh = np.full(len(mesh.points) + 1, -1)
     fresh[kept] = np.arange(len(kept))
-    sets = {name: _renumbered(own, fresh) for name, own in mesh.sets.items()}
+    sets = {name: _renumbered(named_set, fresh) for name, named_set in mesh.sets.items()}
     numbers = mesh.numbers[kept[kept < len(mesh.numbers)]]
     return SolidMesh(mesh.points[kept], (Block(CELLS[block.kind.shape], fresh[block.corners()]),), sets, numbers)
 
 
-def _renumbered(own: NamedSet, fresh: Array) -> NamedSet:
-    nodes = fresh[own.nodes]
-    return NamedSet(own.cells, sorted_corners(fresh[own.facets]), nodes[nodes >= 0])
+def _renumbered(named_set: NamedSet, fresh: Array) -> NamedSet:
+    nodes = fresh[named_set.nodes]
+    return NamedSet(named_set.cells, sorted_corners(fresh[named_set.facets]), nodes[nodes >= 0])
 
 
 def bisected(mesh: SolidMesh, marked: Array) -> BisectedMesh:
@@ -70,22 +70,22 @@ def bisected(mesh: SolidMesh, marked: Array) -> BisectedMesh:
     cells, parents = cuts.split(block.nodes, np.array(EDGES[block.kind.shape]))
     middles = 0.5 * (mesh.points[cuts.ends[:, 0]] + mesh.points[cuts.ends[:, 1]])
     points = np.vstack([mesh.points, middles])
-    sets = {name: _refined_set(mesh, own, cuts, parents) for name, own in mesh.sets.items()}
+    sets = {name: _refined_set(mesh, named_set, cuts, parents) for name, named_set in mesh.sets.items()}
     return BisectedMesh(SolidMesh(points, (Block(block.kind, cells),), sets, mesh.numbers), parents)
 
 
-def _refined_set(mesh: SolidMesh, own: NamedSet, cuts: _CutEdges, parents: Array) -> NamedSet:
+def _refined_set(mesh: SolidMesh, named_set: NamedSet, cuts: _CutEdges, parents: Array) -> NamedSet:
     """Named set of a mesh, transferred to the bisected mesh.
 
-    The new set has the children of the cells and facets of the set ``own``, the nodes of ``own``, and the new nodes on
-    edges of boundary facets with all corners among these. ``parents`` is the parent of each new cell.
+    The new set has the children of the cells and facets of ``named_set``, its nodes, and the new nodes on edges of
+    boundary facets with all corners among these. ``parents`` is the parent of each new cell.
     """
-    cells = np.flatnonzero(np.isin(parents, own.cells[:, 1])) if len(own.cells) else np.zeros(0, dtype=int)
-    width, facets = mesh.dim, own.facets
+    cells = np.flatnonzero(np.isin(parents, named_set.cells[:, 1])) if len(named_set.cells) else np.zeros(0, dtype=int)
+    width, facets = mesh.dim, named_set.facets
     if len(facets):
         children, _ = cuts.split(facets[:, :width], _edges_of(width))
         facets = sorted_corners(np.pad(children, [(0, 0), (0, 4 - width)], constant_values=-1))
-    return NamedSet(np.column_stack([np.zeros_like(cells), cells]), facets, _with_middles(mesh, own.nodes, cuts))
+    return NamedSet(np.column_stack([np.zeros_like(cells), cells]), facets, _with_middles(mesh, named_set.nodes, cuts))
 
 
 def _edges_of(width: int) -> Array:

@@ -121,8 +121,11 @@ def cable(
     borders = np.linspace(0.0, length, check.count("elements", elements) + 1)
     fluid = 0.0 if flow is None else flow.mass_per_length
     line = hermite_line(borders, check.positive("mass_per_length", mass_per_length, "kg/m") + fluid)
-    places, own = _placed(line, curve, dim), checked_laws("cable", laws, ("N", "M3")[: 4 - dim], dim)
-    energy, rows = _strain(line, places, stiffness, stiffness_damping(damping, "cable"), own), 2 if 1 in own else 6
+    places, elastic_laws = _placed(line, curve, dim), checked_laws("cable", laws, ("N", "M3")[: 4 - dim], dim)
+    energy, rows = (
+        _strain(line, places, stiffness, stiffness_damping(damping, "cable"), elastic_laws),
+        2 if 1 in elastic_laws else 6,
+    )
     named = ports_along("cable", length, ports or {})
     return NodalBody(
         frames=tuple(_point(mass, dim) for mass in line.mass),

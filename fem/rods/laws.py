@@ -21,7 +21,7 @@ def checked_laws(
     Raises ValueError for an unknown name, and for a law that does not fit a section of dimension ``dim``.
     """
     where = "in the plane" if dim == 2 else "in space"
-    own: dict[int, ElasticLaw] = {}
+    elastic_laws: dict[int, ElasticLaw] = {}
     for name, law in (laws or {}).items():
         check.lookup("resultant of laws", name, dict.fromkeys(names), f"a {body} {where}")
         if law.is_controlled:
@@ -32,5 +32,5 @@ def checked_laws(
                 f"laws[{name!r}] must have no force and a positive stiffness at strain zero, where the {body} is "
                 f"unloaded: {law} has {force:.6g} and {stiffness:.6g} there"
             )
-        own[list(names).index(name)] = law
-    return own
+        elastic_laws[list(names).index(name)] = law
+    return elastic_laws

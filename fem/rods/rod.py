@@ -137,7 +137,7 @@ def rod(
     places, directors = _placed(mesh, curve, dim)
     at = section_at(material, section, shear_factors, dim)
     points, sections = ([at(float(s)) for s in places.ravel()] for places in (mesh.points, mesh.nodes))
-    stiffness = np.array([own.stiffness for own in points])[:, OF_SIX[dim]]
+    stiffness = np.array([rod_section.stiffness for rod_section in points])[:, OF_SIX[dim]]
     own_laws = checked_laws("rod", laws, RESULTANTS[dim], dim)
     for row, law in own_laws.items():
         stiffness[:, row] = law.stiffness(0.0)
@@ -243,9 +243,11 @@ def _frames(
     where = {name: int(np.argmin(np.abs(mesh.nodes - s))) for name, (s, _) in held.items()}
     dim = directors.shape[1]
     shape, turn, frames = no_entries(dim, 0), no_entries(spins(dim), 0), []
-    for node, (own, measure, F) in enumerate(zip(sections, mesh.masses, directors, strict=True)):
-        inertia = F @ np.diag(own.inertia) @ F.T if dim == 3 else np.full((1, 1), own.inertia[2])
-        integrals = rigid_inertia((own.mass + fluid) * measure, np.zeros(dim), np.zeros((dim, dim)), measure * inertia)
+    for node, (rod_section, measure, F) in enumerate(zip(sections, mesh.masses, directors, strict=True)):
+        inertia = F @ np.diag(rod_section.inertia) @ F.T if dim == 3 else np.full((1, 1), rod_section.inertia[2])
+        integrals = rigid_inertia(
+            (rod_section.mass + fluid) * measure, np.zeros(dim), np.zeros((dim, dim)), measure * inertia
+        )
         ports = {name: Port(held[name][1], shape, turn) for name, at in where.items() if at == node}
         frames.append(Body(integrals, ports))
     return tuple(frames)

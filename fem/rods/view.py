@@ -84,9 +84,16 @@ def _corners(sections: Sequence[RodSection], length: float) -> tuple[Array, bool
 
     Otherwise the corners are those of boxes with the radii of gyration of the sections.
     """
-    if sections[0].corners and len({len(own.corners) for own in sections}) == 1:
-        return np.array([own.corners for own in sections]), all(own.young is not None for own in sections)
-    halves = np.array([np.sqrt(3.0 * np.array([own.inertia[2], own.inertia[1]]) / own.mass) for own in sections])
+    if sections[0].corners and len({len(rod_section.corners) for rod_section in sections}) == 1:
+        return np.array([rod_section.corners for rod_section in sections]), all(
+            rod_section.young is not None for rod_section in sections
+        )
+    halves = np.array(
+        [
+            np.sqrt(3.0 * np.array([rod_section.inertia[2], rod_section.inertia[1]]) / rod_section.mass)
+            for rod_section in sections
+        ]
+    )
     return np.clip(halves, NARROWEST * length, WIDEST * length)[:, None] * CORNERS, False
 
 
@@ -111,7 +118,7 @@ def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool)
 
 def _with_widths(points: Sequence[RodSection]) -> list[tuple[RodSection, Array]]:
     """Sections, each with the half widths (2,) [m] of its outline along y and z."""
-    return [(own, np.abs(np.array(own.corners)).max(axis=0)) for own in points]
+    return [(rod_section, np.abs(np.array(rod_section.corners)).max(axis=0)) for rod_section in points]
 
 
 def _field(unit: str, factors: Array, each: int, modulus: Array) -> StressField:
@@ -133,19 +140,21 @@ def _over_sections(
     ``corners`` (N, q, 2) are those of the sections at the nodes, ``places`` (N, d) the positions of the nodes.
     """
     dim = places.shape[1]
-    points = [p for own in sections if (p := own.points(dim)) is not None]
+    points = [p for rod_section in sections if (p := rod_section.points(dim)) is not None]
     if len(points) < len(sections):
         return None
-    complete, pieces = all(own.complete for own in points), np.arange(len(sections) - 1)
-    most = max(len(own.factors) for own in points)
-    factors = np.array([own.factors[np.minimum(np.arange(most), len(own.factors) - 1)] for own in points])
+    complete, pieces = all(rod_section.complete for rod_section in points), np.arange(len(sections) - 1)
+    most = max(len(rod_section.factors) for rod_section in points)
+    factors = np.array(
+        [rod_section.factors[np.minimum(np.arange(most), len(rod_section.factors) - 1)] for rod_section in points]
+    )
     factors[:, :, 1:] *= complete
     ends = (pieces[:, None] + np.arange(2)).ravel()
     return SectionStress(
         resultants=sparse.kron(_at_ends(mesh), sparse.csr_array(np.eye(len(RESULTANTS))[:, OF_SIX[dim]])).tocsr(),
         factors=factors[ends],
-        round=np.array([float(own.round) for own in points])[ends],
-        corners=np.array([own.fibres(at) for own, at in zip(sections, corners, strict=True)])[ends],
+        round=np.array([float(rod_section.round) for rod_section in points])[ends],
+        corners=np.array([rod_section.fibres(at) for rod_section, at in zip(sections, corners, strict=True)])[ends],
         cell=np.repeat(pieces, 2),
         ring=ends,
         drawn=np.repeat(pieces, len(QUADS[corners.shape[1]])),

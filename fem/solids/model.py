@@ -306,8 +306,8 @@ def solid_model(
         return SolidModel(mesh, {"": _elastic("material", material)}, np.zeros(int(mesh.starts[-1]), int), plane, t)
     if not material:
         raise ValueError("material must be a material, or materials by the names of regions, got none")
-    for name, own in material.items():
-        _elastic(f"material {name!r}", own)
+    for name, elastic in material.items():
+        _elastic(f"material {name!r}", elastic)
     return SolidModel(mesh, dict(material), region_of_cells(mesh, "material", material), plane, t)
 
 

@@ -147,8 +147,12 @@ def _of_contacts(
         if high - low <= NARROW * high:
             break
         middle = 0.5 * (low + high)
-        found = at(middle)
-        low, held, high, lost = (middle, found, high, lost) if found.state is not None else (low, held, middle, found)
+        pose_equilibrium = at(middle)
+        low, held, high, lost = (
+            (middle, pose_equilibrium, high, lost)
+            if pose_equilibrium.state is not None
+            else (low, held, middle, pose_equilibrium)
+        )
     assert held.state is not None
     cause = lost.cause if lost.cause in ("slip", "opening") or held.open is None else "opening"
     reason = lost.message if cause == lost.cause else f"{held.open!r} opens"

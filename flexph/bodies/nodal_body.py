@@ -235,9 +235,9 @@ class NodalBody(WithRecipe, Memo):
     @property
     def ports(self) -> Mapping[str, Port]:
         """Ports of all nodes, and ports that are means of nodes."""
-        own = {name: port for frame in self.frames for name, port in frame.ports.items()}
+        ports = {name: port for frame in self.frames for name, port in frame.ports.items()}
         shape = no_entries(self.dim, 0)
-        return own | {name: Port(w @ self.places, shape, None) for name, w in self.weights.items()}
+        return ports | {name: Port(w @ self.places, shape, None) for name, w in self.weights.items()}
 
     @property
     def stress_size(self) -> int:

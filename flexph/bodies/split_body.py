@@ -98,8 +98,8 @@ class SplitBody(WithRecipe, Memo):
     @once
     def ports(self) -> Mapping[str, Port]:
         """Ports of all frames, in the axes of the undeformed body and for u of all frames."""
-        own = {name: self._over_all(i, port) for i, f in enumerate(self.frames) for name, port in f.ports.items()}
-        return read_only(own)
+        ports = {name: self._over_all(i, port) for i, f in enumerate(self.frames) for name, port in f.ports.items()}
+        return read_only(ports)
 
     def _over_all(self, frame: int, port: Port) -> Port:
         wide = lambda rows: None if rows is None else widened(rows, int(self.starts[frame]), self.size)  # noqa: E731

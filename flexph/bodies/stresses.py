@@ -348,16 +348,16 @@ def _of_tensors(field: TensorField | CurrentTensor, of: Callable[[BodyState], Ar
     return StressPoints(field.unit, field.positions, field.cell, field.drawn, mises, principal, numbers)
 
 
-def _of_sections(own: SectionStress) -> StressPoints:
+def _of_sections(section_stress: SectionStress) -> StressPoints:
     return StressPoints(
         unit="Pa",
-        positions=own.positions,
-        cell=own.cell,
-        drawn=own.drawn,
-        von_mises=lambda state: own.von_mises(state.stress),
-        principal=lambda state: own.principal(state.stress),
-        numbers=3 * len(own.cell) * own.factors.shape[1],
-        kind=VON_MISES if own.complete else AXIAL,
+        positions=section_stress.positions,
+        cell=section_stress.cell,
+        drawn=section_stress.drawn,
+        von_mises=lambda state: section_stress.von_mises(state.stress),
+        principal=lambda state: section_stress.principal(state.stress),
+        numbers=3 * len(section_stress.cell) * section_stress.factors.shape[1],
+        kind=VON_MISES if section_stress.complete else AXIAL,
     )
 
 

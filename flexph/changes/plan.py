@@ -61,14 +61,14 @@ class Plan:
 
     def _joint(self, change: Change) -> Connection:
         """Connection that a change names, of the mechanism or added by an earlier change."""
-        own = {c.name: c for c in self.base.connections}
+        connections = {c.name: c for c in self.base.connections}
         joint = change.name.removeprefix("lock ")
-        if f"lock {joint}" in own and own[f"lock {joint}"].kind == "lock" and joint not in own:
+        if f"lock {joint}" in connections and connections[f"lock {joint}"].kind == "lock" and joint not in connections:
             raise ValueError(
                 f"{change.kind}({change.name!r}): this mechanism has a lock in place of {joint!r}, from the end of an "
                 f"earlier run: continue with the mechanism of that run, in which {joint!r} is free, and lock it again"
             )
-        connection: Connection = check.lookup("joint", change.name, own | {c.name: c for c in self._added})
+        connection: Connection = check.lookup("joint", change.name, connections | {c.name: c for c in self._added})
         return connection
 
     def _locked(self, change: Change, name: str) -> Action:
@@ -113,13 +113,13 @@ class Plan:
     def _broken(self, change: Change, name: str) -> Action:
         """Action of a rupture: adds a crack in an element of a rod or cable, or removes a spring."""
         if change.name not in self.base.bodies:
-            own = {c.name: c for c in (*self.base.connections, *self._added)}
-            if not check.lookup("rod, cable or spring", change.name, own).form.measures:
+            connections = {c.name: c for c in (*self.base.connections, *self._added)}
+            if not check.lookup("rod, cable or spring", change.name, connections).form.measures:
                 raise ValueError(f"rupture({change.name!r}): a spring, rod or cable breaks; use release() for joints")
             if change.s is not None:
                 raise ValueError(f"rupture({change.name!r}): s must be left out for a spring, got {change.s}")
             if isinstance(change.when, Tension):
-                _check_tension(own[change.name])
+                _check_tension(connections[change.name])
             return self._released(change, name)
         element = element_at(change.name, self.base.bodies[change.name], place_of(change.name, change.s))
         if (change.name, element) in [c.breaks for c in (*self.base.connections, *self._added)]:

@@ -40,9 +40,9 @@ def log_on_stderr() -> Iterator[None]:
 def with_verbosity(command: click.Command) -> click.Command:
     """Copy of a command with the options ``--quiet`` and ``--verbose``, except for names that it already uses."""
     taken = {name for parameter in command.params for name in (parameter.name, *parameter.opts)}
-    own = [option for option in _options() if taken.isdisjoint((option.name, *option.opts))]
+    options = [option for option in _options() if taken.isdisjoint((option.name, *option.opts))]
     extended = copy.copy(command)
-    extended.params = [*command.params, *own]
+    extended.params = [*command.params, *options]
     return extended
 
 

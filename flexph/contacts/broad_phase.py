@@ -95,12 +95,12 @@ class BroadPhase(NamedTuple):
         """
         if not self.bounded.size:
             return self.bounded
-        own = self.contacts.take_single(self.bounded)
-        apart, *sides = np.linalg.norm(vectors_of(own, points)[:3], axis=-1)
-        least = apart - self.around - np.where(own.kind == FACE, np.maximum(*sides), 0.0)
+        contacts = self.contacts.take_single(self.bounded)
+        apart, *sides = np.linalg.norm(vectors_of(contacts, points)[:3], axis=-1)
+        least = apart - self.around - np.where(contacts.kind == FACE, np.maximum(*sides), 0.0)
         is_near = least <= reach
-        skins = own.skin[is_near & (own.skin >= 0)]
-        is_near |= (least <= FURTHER * reach) & np.isin(own.skin, skins)
+        skins = contacts.skin[is_near & (contacts.skin >= 0)]
+        is_near |= (least <= FURTHER * reach) & np.isin(contacts.skin, skins)
         near: Array = self.bounded[is_near]
         return near
 
@@ -141,13 +141,13 @@ def _bounded(c: Contacts, positions: Array) -> tuple[Array, Array, float]:
     bodies. Cavities, outside of which distances are negative, have no such radius and are left out.
     """
     gaps = np.flatnonzero(np.isin(c.kind, (SHAPE, SEGMENTS, FACE)))
-    own = c.take_single(gaps)
-    surfaces = {id(surface): surface for surface in own.shape if surface is not None}
+    contacts = c.take_single(gaps)
+    surfaces = {id(surface): surface for surface in contacts.shape if surface is not None}
     extents = {key: _extent(surface, c.fixed.shape[2]) for key, surface in surfaces.items()}
-    one, other = np.linalg.norm(vectors_of(own, positions)[1:3], axis=-1)
-    around = own.offset + own.blend + np.array([extents.get(id(surface), 0.0) for surface in own.shape])
-    around += np.where(own.kind == SEGMENTS, one + other, 0.0)
-    usual = around + np.where(own.kind == FACE, np.maximum(one, other), 0.0)
+    one, other = np.linalg.norm(vectors_of(contacts, positions)[1:3], axis=-1)
+    around = contacts.offset + contacts.blend + np.array([extents.get(id(surface), 0.0) for surface in contacts.shape])
+    around += np.where(contacts.kind == SEGMENTS, one + other, 0.0)
+    usual = around + np.where(contacts.kind == FACE, np.maximum(one, other), 0.0)
     finite = np.isfinite(around)
     return gaps[finite], around[finite], float(np.median(usual[finite])) if finite.any() else 0.0
 

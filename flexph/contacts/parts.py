@@ -42,9 +42,9 @@ def parts_of(first: Shape, second: Shape) -> list[tuple[Shape, Shape]]:
             raise ValueError("two capsules without a radius pass through each other: give one of them a radius")
         return [*lines]  # their ends are part of the distance
     pairs: list[tuple[Shape, Shape]] = []
-    for own, other in ((first, second), (second, first)):
-        if not (isinstance(other, Capsule) and own.edges()):  # whose edges touch it with their ends
-            pairs += [(spot, other) for spot in own.spots()]
+    for surface, other in ((first, second), (second, first)):
+        if not (isinstance(other, Capsule) and surface.edges()):  # whose edges touch it with their ends
+            pairs += [(spot, other) for spot in surface.spots()]
     return pairs + lines
 
 

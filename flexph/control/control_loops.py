@@ -112,9 +112,13 @@ class ControlLoops:
         """
         if not (self.called and all(loop.is_read_compiled for loop in self.called)):
             return False
-        for loop, own in zip(self.called, self._feedback, strict=True):
-            if own is not None:
-                loop.feedback, loop.outputs, loop.keys = own, tuple(own.given.ports), set(own.given.ports)
+        for loop, feedback_loop in zip(self.called, self._feedback, strict=True):
+            if feedback_loop is not None:
+                loop.feedback, loop.outputs, loop.keys = (
+                    feedback_loop,
+                    tuple(feedback_loop.given.ports),
+                    set(feedback_loop.given.ports),
+                )
         self._check()
         return True
 

@@ -79,8 +79,8 @@ class CoupledControllers:
         self, mechanism: Model, given: Mapping[str, Continuous | StateFeedback], states: Mapping[str, Any]
     ) -> None:
         controllers = {name: c for name, c in given.items() if isinstance(c, Continuous)}
-        for name, own in controllers.items():
-            for port in own.ports.values():
+        for name, continuous in controllers.items():
+            for port in continuous.ports.values():
                 known = mechanism.network.input_slices
                 check.lookup("external port", port, known, f"controller {name!r} is joined to it; the mechanism")
         coupled = {port for c in controllers.values() for port in c.ports.values()}

@@ -189,8 +189,8 @@ def _class(gym: Any) -> Any:
             for k in range(self._substeps):
                 done = self._taken * self._substeps + k + 1
                 self.simulator.advance_to(self._begin + done * self._step / self._substeps, inputs)
-                own = self.simulator.account
-                account = own if account is None else account.then(own)
+                step_account = self.simulator.account
+                account = step_account if account is None else account.then(step_account)
             assert account is not None
             self._taken += 1
             readings = self.simulator.readings

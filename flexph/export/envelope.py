@@ -140,7 +140,7 @@ def write_envelope(path: str | Path, solution: Solution, *, bodies: Sequence[str
     shown = {name: (i, name, body, view) for i, name, body, view in viewed(solution.mechanism, names)}
     envelopes = [[stress_envelope(solution, name, tensor) for tensor in known[name]] for name in names]
     if Path(path).suffix == ".csv":
-        return _write_csv(path, [envelope for own in envelopes for envelope in own])
+        return _write_csv(path, [envelope for stress_envelopes in envelopes for envelope in stress_envelopes])
     refuse_suffix("an envelope", path, (".vtu", ".csv"))
     with staged(path) as part:
         _mesh([shown[name] for name in names], known, envelopes).write(part)
@@ -164,10 +164,10 @@ def _mesh(
     of_bodies = [
         {
             f"{tensor}_{name}": getattr(e, name)[None, points.drawn]
-            for (tensor, points), e in zip(known[body].items(), own, strict=True)
+            for (tensor, points), e in zip(known[body].items(), stress_envelopes, strict=True)
             for name in _QUANTITIES
         }
-        for (_, body, *_), own in zip(shown, envelopes, strict=True)
+        for (_, body, *_), stress_envelopes in zip(shown, envelopes, strict=True)
     ]
     of_cells = {name: [block[0] for block in blocks] for name, blocks in by_name(of_bodies, owner).items()}
     places = spatial(np.vstack([view.points for view in views]))

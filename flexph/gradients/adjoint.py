@@ -199,7 +199,9 @@ def gradients(
         refuse_sticking(run.solution)
         warn_of_changes(run.solution)
     sensed = {name: sensed_of(run, functional) for name, functional in functionals.items()}
-    sensors = {name: (functionals[name].quantity, own.places) for name, own in sensed.items()}
+    sensors = {
+        name: (functionals[name].quantity, sensed_functional.places) for name, sensed_functional in sensed.items()
+    }
     problem = run.problem  # its table has the times of impacts, too
     steps = problem.table.times if problem.strikes else times
     origin = origin_of(make, parameters, steps, problem, sensors, run.jumps)
@@ -213,7 +215,7 @@ def _refuse_checkpoints(problem: Problem, functionals: Mapping[str, Functional])
     Such are runs by methods other than Exact, runs with contacts or dry friction, and runs of which a functional reads
     a sensor of steps.
     """
-    steps = [own.quantity for own in functionals.values() if own.quantity.of_steps is not None]
+    steps = [functional.quantity for functional in functionals.values() if functional.quantity.of_steps is not None]
     for of, found in (
         (f"{problem.method}", not isinstance(problem.method, Exact)),
         (f"the {steps[0]}" if steps else "", steps),

@@ -100,20 +100,20 @@ def _by_small_steps(
     """
     adjoints = _adjoints(origin, run, of, {**steps.samples, "all": along.samples})
     found: Found = {}
-    for name, own in adjoints.items():
-        by = steps.by_parameter(origin, own.weights)
-        if by is None or not _is_sum(origin, along, own, by):
+    for name, adjoint in adjoints.items():
+        by = steps.by_parameter(origin, adjoint.weights)
+        if by is None or not _is_sum(origin, along, adjoint, by):
             return None
-        found[name] = own, by
+        found[name] = adjoint, by
     return found
 
 
-def _is_sum(origin: DifferenceBase, along: SampledDirection, own: Adjoint, by: Mapping[str, float]) -> bool:
+def _is_sum(origin: DifferenceBase, along: SampledDirection, adjoint: Adjoint, by: Mapping[str, float]) -> bool:
     """True if the derivative along a direction in which all parameters change is the sum of the single derivatives.
 
     ``by`` are the derivatives with respect to each parameter.
     """
-    whole, rough, largest = sixth_order(own.weights, along.samples, STEP, origin.sample)
+    whole, rough, largest = sixth_order(adjoint.weights, along.samples, STEP, origin.sample)
     terms = [size * by[key] for key, size in along.direction.items()]
     return rough <= AGREED * largest and abs(whole - sum(terms)) <= CONSISTENT * sum(map(abs, terms))
 
@@ -145,10 +145,15 @@ def _adjoints(origin: DifferenceBase, run: GradientRun, of: Functionals, samples
     problem, varied = origin.problem, varied_by(origin.problem, samples)
     adjoints = {}
     for name, functional in of[0].items():
-        own = of[1][name]
-        by = back_over(run, *derivatives_by_run(run, functional, own), varied)
-        by_input, at_times = InputWeights(problem.sampled, by.inputs), partial(value_at_times, functional, own)
+        sensed_functional = of[1][name]
+        by = back_over(run, *derivatives_by_run(run, functional, sensed_functional), varied)
+        by_input, at_times = (
+            InputWeights(problem.sampled, by.inputs),
+            partial(value_at_times, functional, sensed_functional),
+        )
         sensor = functional.quantity, functional.component
-        weights = FunctionalDerivatives(name, *sensor, by.arrays, by_input, by.jumps, own.slopes, at_times)
-        adjoints[name] = Adjoint(own.value, weights, by.defect)
+        weights = FunctionalDerivatives(
+            name, *sensor, by.arrays, by_input, by.jumps, sensed_functional.slopes, at_times
+        )
+        adjoints[name] = Adjoint(sensed_functional.value, weights, by.defect)
     return adjoints

@@ -189,12 +189,14 @@ def _change(
     """
     terms = [(weight, samples[k]) for k, weight in weights.items()]
     arrays = [
-        np.asarray(sum(weight * array_change(own.arrays[i], first) for weight, own in terms))
+        np.asarray(sum(weight * array_change(sample.arrays[i], first) for weight, sample in terms))
         for i, first in enumerate(here.arrays)
     ]
-    inputs = np.asarray(sum(weight * array_change(own.inputs.rows, here.inputs.rows) for weight, own in terms))
+    inputs = np.asarray(sum(weight * array_change(sample.inputs.rows, here.inputs.rows) for weight, sample in terms))
     sensed = {
-        name: np.asarray(sum(weight * change(of, own.readings[name], here.readings[name]) for weight, own in terms))
+        name: np.asarray(
+            sum(weight * change(of, sample.readings[name], here.readings[name]) for weight, sample in terms)
+        )
         for name, of in sensors.items()
     }
     return Change(arrays, inputs, sensed)

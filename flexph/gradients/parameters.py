@@ -124,25 +124,28 @@ def samples_of(
     """
     samples, of_steps = {}, any(isinstance(places, Steps) for _, places in origin.sensors.values())
     for k in counts:
-        moved = {**origin.parameters, **{name: origin.parameters[name] + k * own for name, own in changes.items()}}
-        own = problem_of(origin.make, moved, origin.times, origin.problem)
-        if own.table is origin.problem.table:  # the same mechanism and start
-            samples[k] = origin.sample._replace(inputs=own.sampled)
+        moved = {
+            **origin.parameters,
+            **{name: origin.parameters[name] + k * problem for name, problem in changes.items()},
+        }
+        problem = problem_of(origin.make, moved, origin.times, origin.problem)
+        if problem.table is origin.problem.table:  # the same mechanism and start
+            samples[k] = origin.sample._replace(inputs=problem.sampled)
             continue
-        arrays = own.arrays()
+        arrays = problem.arrays()
         names = (
             " and ".join(map("parameter {!r}".format, changes))
             if len(changes) <= NAMED
             else f"among {len(changes)} parameters one"
         )
         _refuse_other_shapes(names, origin.sample.arrays, arrays)
-        _refuse_other_functions(names, origin.problem, own)
+        _refuse_other_functions(names, origin.problem, problem)
         shared = zip(arrays, origin.sample.arrays, strict=True)
         read = origin.sample.readings
-        if own.mechanism is not origin.problem.mechanism or of_steps:
-            read = {key: read_at(own, *sensor) for key, sensor in origin.sensors.items()}
+        if problem.mechanism is not origin.problem.mechanism or of_steps:
+            read = {key: read_at(problem, *sensor) for key, sensor in origin.sensors.items()}
         arrays = [old if new is old or np.array_equal(new, old) else new for new, old in shared]
-        samples[k] = RunData(own.times, arrays, own.sampled, read, origin.jumps(own))
+        samples[k] = RunData(problem.times, arrays, problem.sampled, read, origin.jumps(problem))
     return samples
 
 
@@ -157,7 +160,7 @@ def stepped(
     changes no number, the step of a parameter with the value zero is used.
     """
     samples, size = samples_of(origin, {name: step}, counts), size_of(origin.parameters[name])
-    share = max(_relative_change(origin, own) for own in samples.values())
+    share = max(_relative_change(origin, sample) for sample in samples.values())
     if share >= LEAST_CHANGE * step / size or (share == 0.0 and size >= NEARLY_ZERO):
         return step, samples
     larger = step * ENLARGED / share if share > 0.0 else step / size  # as of zero
@@ -207,7 +210,7 @@ def one_by_one(origin: DifferenceBase) -> SingleParameterSamples:
     """Samples with one parameter at a time changed by 1, 2 and 3 steps in both directions."""
     found = {name: stepped(origin, name, step_of(value)) for name, value in origin.parameters.items()}
     return SingleParameterSamples(
-        {name: own for name, (_, own) in found.items()}, {name: step for name, (step, _) in found.items()}
+        {name: samples for name, (_, samples) in found.items()}, {name: step for name, (step, _) in found.items()}
     )
 
 
@@ -227,13 +230,13 @@ class SmallSteps(NamedTuple):
         """
         by = {}
         for name, step in self.steps.items():
-            own = self.samples[name]
-            if len(own) == len(STEPS):
-                by[name], rough, largest = sixth_order(weights, own, step, origin.sample)
+            samples = self.samples[name]
+            if len(samples) == len(STEPS):
+                by[name], rough, largest = sixth_order(weights, samples, step, origin.sample)
                 if rough > AGREED * largest:
                     return None
             else:
-                by[name] = second_order(weights, own, step)
+                by[name] = second_order(weights, samples, step)
         return by
 
 
@@ -242,7 +245,7 @@ def small_steps(origin: DifferenceBase) -> SmallSteps:
     sizes = {name: SMALL * size_of(value) for name, value in origin.parameters.items()}
     found = {name: stepped(origin, name, size, (-1, 1)) for name, size in sizes.items()}
     return SmallSteps(
-        {name: own for name, (_, own) in found.items()}, {name: step for name, (step, _) in found.items()}
+        {name: samples for name, (_, samples) in found.items()}, {name: step for name, (step, _) in found.items()}
     )
 
 

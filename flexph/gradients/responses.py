@@ -91,14 +91,16 @@ class Responses:
 
     def __call__(self, **parameters: float) -> Values:
         """Run the mechanism at parameters; return the values by name."""
-        own = problem_of(self.make, parameters, self.times, strikes=True)
-        run = integrate(own.mechanism, own.start, own.times, method=Exact(), inputs=own.inputs, progress=False)
+        problem = problem_of(self.make, parameters, self.times, strikes=True)
+        run = integrate(
+            problem.mechanism, problem.start, problem.times, method=Exact(), inputs=problem.inputs, progress=False
+        )
         values: Values = {}
         for name, value in self.values.items():
             if isinstance(value, Quantity):
-                values[name] = _shaped(value, readings(own.mechanism, value, run.states))
+                values[name] = _shaped(value, readings(problem.mechanism, value, run.states))
             elif isinstance(value, Functional):
-                values[name] = sensed_of(WholeRun(own, run), value).value
+                values[name] = sensed_of(WholeRun(problem, run), value).value
             else:
                 values[name] = _function_value(name, value, parameters)
         return values
@@ -108,19 +110,27 @@ class Responses:
 
         Return the values by name, and their derivatives by names of value and parameter.
         """
-        functionals = {name: own for name, own in self.values.items() if isinstance(own, Functional)}
-        histories = {name: own for name, own in self.values.items() if isinstance(own, Quantity)}
-        plain: dict[str, Any] = {k: own for k, own in self.values.items() if k not in {**functionals, **histories}}
+        functionals = {
+            name: functional for name, functional in self.values.items() if isinstance(functional, Functional)
+        }
+        histories = {name: functional for name, functional in self.values.items() if isinstance(functional, Quantity)}
+        plain: dict[str, Any] = {
+            k: functional for k, functional in self.values.items() if k not in {**functionals, **histories}
+        }
         values: Values = {}
         by: ByParameter = {}
         fixed = not callable(self.times)  # else functionals depend on the times, too
-        along = {name: own for name, own in functionals.items() if fixed and own.quantity.of_steps is None}
+        along = {
+            name: functional
+            for name, functional in functionals.items()
+            if fixed and functional.quantity.of_steps is None
+        }
         few = len(parameters) <= FEW and not made(self.make, parameters)[0].network.arrays.contacts.laws.rigid.any()
         if histories or (along and few):
             self._forward(parameters, histories, along, (values, by))
-        back = {name: own for name, own in functionals.items() if name not in values}
-        for name, own in gradients(self.make, parameters, self.times, back).items() if back else ():
-            values[name], by[name] = own.value, dict(own.by)
+        back = {name: functional for name, functional in functionals.items() if name not in values}
+        for name, functional in gradients(self.make, parameters, self.times, back).items() if back else ():
+            values[name], by[name] = functional.value, dict(functional.by)
         for name, function in plain.items():
             values[name] = _function_value(name, function, parameters)
             by[name] = {key: _slope(name, function, parameters, key) for key in parameters}

@@ -241,7 +241,9 @@ class _ChangedRun:
         """
         if booking is not None and len(part.times) > 1:
             part = replace(part, ledger=booked(part.ledger, booking))
-        return replace(part, events={name: own for name, own in part.events.items() if name not in watched})
+        return replace(
+            part, events={name: occurrences for name, occurrences in part.events.items() if name not in watched}
+        )
 
     def _whole(self) -> Solution:
         """Solution of all parts, whose events include the times of the changes."""

@@ -272,13 +272,13 @@ class _Accounting:
         ``before`` and ``after`` are the energies at the ends of the step, ``flows`` its works and losses; empty flows
         are zero.
         """
-        own, first = self._rows, len(self._rows.work)
-        flows = flows if flows.size else np.zeros(own.flow_count)
-        work = dict(zip(own.work, flows[:first].tolist(), strict=True))
-        lost = flows[own.flow_count - len(own.dissipation) :]
+        accounts, first = self._rows, len(self._rows.work)
+        flows = flows if flows.size else np.zeros(accounts.flow_count)
+        work = dict(zip(accounts.work, flows[:first].tolist(), strict=True))
+        lost = flows[accounts.flow_count - len(accounts.dissipation) :]
         return StepAccount(
-            dict(zip(own.energy, after.tolist(), strict=True)),
+            dict(zip(accounts.energy, after.tolist(), strict=True)),
             work,
-            dict(zip(own.dissipation, lost.tolist(), strict=True)),
-            own.balance(before, after, flows),
+            dict(zip(accounts.dissipation, lost.tolist(), strict=True)),
+            accounts.balance(before, after, flows),
         )

@@ -152,7 +152,7 @@ class PartDerivatives:
         self.systems, self.spans = tuple(systems), spans_of(systems)
         self.each = [derivatives_of(system) for system in self.systems]
         self.additional, self.size = additional, self.spans[-1].stop + additional
-        self.accuracy = max(own.accuracy for own in self.each)
+        self.accuracy = max(derivatives.accuracy for derivatives in self.each)
 
     def whole(self, structure: Slope, *, accuracy: float = 0.0, **ports: Slope | None) -> Derivatives | None:
         """Derivatives of the whole system, by the chain rule; None if no part has given derivatives.
@@ -162,7 +162,7 @@ class PartDerivatives:
         """
         if all(system.derivatives is None for system in self.systems):
             return None
-        varies = any(own.descriptor is not None for own in self.each)
+        varies = any(derivatives.descriptor is not None for derivatives in self.each)
         return KnownDerivatives(
             costate=self.costate,
             descriptor=self.descriptor if varies else None,
@@ -212,4 +212,4 @@ class PartDerivatives:
     @property
     def varying_ports(self) -> bool:
         """True if B of any part depends on the state."""
-        return any(own.inputs is not None or own.outputs is not None for own in self.each)
+        return any(derivatives.inputs is not None or derivatives.outputs is not None for derivatives in self.each)

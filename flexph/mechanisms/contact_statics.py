@@ -123,7 +123,7 @@ def _rest_on_surfaces(
         return _rest(mechanism, pose, inputs, time=time, **options)
     size = extent(mechanism, pose.centres, pose.rotations)
     c = at_rest(mechanism, pose.centres, pose.rotations)
-    exact = _nearby([own if own.edge else None for own in on_faces(mechanism, c)[1]], size)
+    exact = _nearby([feature if feature.edge else None for feature in on_faces(mechanism, c)[1]], size)
     exact |= _touched_edges(mechanism, c, size)
     failed: ArithmeticError | None = None
     for _ in range(CHANGES):
@@ -150,12 +150,12 @@ def _rest_on_surfaces(
 def _touched_edges(mechanism: Mechanism, c: Configuration, size: float) -> set[int]:
     """Numbers of the surfaces that bodies touch at edges or on several faces."""
     features = on_faces(mechanism, c)[1]
-    return {k for k, own in enumerate(features) if own.edge and own.gap <= PLACED * size}
+    return {k for k, feature in enumerate(features) if feature.edge and feature.gap <= PLACED * size}
 
 
 def _nearby(features: Sequence[Feature | None], size: float) -> set[int]:
     """Numbers of the ``NEAREST`` closest surfaces other than boxes, with gaps up to ``NEARBY`` times ``size``."""
-    others = ((own.gap, k) for k, own in enumerate(features) if own is not None and not own.is_box)
+    others = ((feature.gap, k) for k, feature in enumerate(features) if feature is not None and not feature.is_box)
     near = sorted((gap, k) for gap, k in others if gap <= NEARBY * size)
     return {k for _, k in near[:NEAREST]}
 

@@ -95,12 +95,12 @@ def compare_gaps(mechanism: Mechanism, local: Mechanism, c: Configuration, close
         stand_in = next(gaps)
         if gap.kind not in KINDS:
             continue
-        number, own = next(features)
-        if replaced.kind in KINDS or min(own.gap, stand_in) > closed:
+        number, feature = next(features)
+        if replaced.kind in KINDS or min(feature.gap, stand_in) > closed:
             continue
-        if own.edge:
+        if feature.edge:
             edges.add(number)
-        holds = holds and not own.edge and abs(own.gap - stand_in) <= closed
+        holds = holds and not feature.edge and abs(feature.gap - stand_in) <= closed
     return GapComparison(holds, edges)
 
 

@@ -138,9 +138,9 @@ class Mechanism(Model):
         >>> arm.replace(joints=[*arm.connections, weld("arm.tip", GROUND, name="latch")]).connections[-1].name
         'latch'
         """
-        own = self.connections if joints is None else formed(self.bodies, joints)
+        connections = self.connections if joints is None else formed(self.bodies, joints)
         acceleration = self.gravity if gravity is None else check.array("gravity", gravity, (self.layout.dim,))
-        other = Mechanism(self.bodies, own, acceleration)
+        other = Mechanism(self.bodies, connections, acceleration)
         other.network  # noqa: B018  # so that bad connections fail here
         other.once(Accounts)
         return other
@@ -319,8 +319,8 @@ class Mechanism(Model):
         State
             Start of a run.
         """
-        own = self.with_masses_at(time)
-        return consistent_state(own, pose, velocities or {}, elastic=elastic, joints=joints, time=time)
+        mechanism = self.with_masses_at(time)
+        return consistent_state(mechanism, pose, velocities or {}, elastic=elastic, joints=joints, time=time)
 
     @computing(_unknowns)
     def impact(
@@ -364,8 +364,8 @@ class Mechanism(Model):
             Unless one of impulse and restitution is given; with restitution, if the port does not move against the
             direction, if joints hold it, or if its body deforms.
         """
-        own = self.with_masses_at(state.time)
-        return impact_at(own, state, port, impulse=impulse, restitution=restitution, direction=direction)
+        mechanism = self.with_masses_at(state.time)
+        return impact_at(mechanism, state, port, impulse=impulse, restitution=restitution, direction=direction)
 
     @quantities(about="m", spin="rad/s", time="s")
     @computing(_unknowns)
@@ -426,12 +426,12 @@ class Mechanism(Model):
             and contacts with a ``spin``; for redundant constraints, whose forces are not unique, unless
             ``redundant="least_norm"``; for loads, springs, dampers and joints that do not turn with a ``spin``.
         """
-        own = self.with_masses_at(time)
+        mechanism = self.with_masses_at(time)
         if spin is None and any(c.touches for c in self.connections):
-            return equilibrium_with_contacts(own, pose, inputs or {}, time=time, redundant=redundant)
-        state = equilibrium(own, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
+            return equilibrium_with_contacts(mechanism, pose, inputs or {}, time=time, redundant=redundant)
+        state = equilibrium(mechanism, pose, inputs or {}, spin=spin, about=about, time=time, redundant=redundant)
         if spin is None:
-            warn_if_unstable(own, state, inputs or {})
+            warn_if_unstable(mechanism, state, inputs or {})
         return state
 
     @computing(_unknowns)
@@ -507,8 +507,8 @@ class Mechanism(Model):
         """
         if isinstance(about, Pose):
             return linearize(self, about)
-        own, at = self._at_rest(about, inputs or {})
-        return linearize_state(own, at, inputs or {})
+        mechanism, at = self._at_rest(about, inputs or {})
+        return linearize_state(mechanism, at, inputs or {})
 
     @computing(_unknowns)
     def eigenfrequencies(self, poses: Sequence[Pose], count: int) -> Array:
@@ -628,8 +628,8 @@ class Mechanism(Model):
         """
         if has_relative_motion(self, state):
             return steady_spectrum(self, state, inputs or {})
-        own, at = self._at_rest(state, inputs or {})
-        return spectrum(own, at, inputs or {})
+        mechanism, at = self._at_rest(state, inputs or {})
+        return spectrum(mechanism, at, inputs or {})
 
     def _at_rest(self, state: State, inputs: Mapping[str, Input]) -> tuple[Mechanism, State]:
         """This mechanism and a state; if there are contacts, both with closed contacts replaced by joints."""

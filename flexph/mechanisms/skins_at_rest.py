@@ -71,11 +71,11 @@ def nearest_faces(mechanism: Mechanism, c: Configuration) -> dict[Key, list[Near
 
 def apart(faces: list[NearFace], size: float) -> list[NearFace]:
     """Faces in the given order, except those whose closest point is the closest point of an earlier face."""
-    own: list[NearFace] = []
+    near_faces: list[NearFace] = []
     for face in faces:
-        if all(np.linalg.norm(face.foot - other.foot) > SAME * size for other in own):
-            own.append(face)
-    return own
+        if all(np.linalg.norm(face.foot - other.foot) > SAME * size for other in near_faces):
+            near_faces.append(face)
+    return near_faces
 
 
 def separate_contacts(mechanism: Mechanism, sets: Sets, stiffness: float) -> Mechanism:
@@ -118,7 +118,10 @@ def numbers(near: dict[Key, list[NearFace]]) -> Sets:
 def tied_sets(mechanism: Mechanism, c: Configuration, size: float, tied: float) -> Sets:
     """The closest face of each ball, and those with gaps up to ``tied`` [m] larger that have closest points apart."""
     near = {key: apart(faces, size) for key, faces in nearest_faces(mechanism, c).items()}
-    return {key: tuple(own.number for own in faces if own.gap <= faces[0].gap + tied) for key, faces in near.items()}
+    return {
+        key: tuple(near_face.number for near_face in faces if near_face.gap <= faces[0].gap + tied)
+        for key, faces in near.items()
+    }
 
 
 def carrying_sets(mechanism: Mechanism, rested: ContactEquilibrium, size: float) -> Sets:

@@ -151,11 +151,11 @@ class Touch:
         ``dim`` is 2 or 3.
         """
         apart, normal, _ = self.gap.vectors
-        own = [
+        measures = [
             Measure("component", (Product(apart, t),), stiffness, 0.0, None, f"tangent {k + 1}")
             for k, t in enumerate(_tangents(normal, dim))
         ]
-        return self._as(Form(measures=tuple(own)), name=f"{self.name}: friction")
+        return self._as(Form(measures=tuple(measures)), name=f"{self.name}: friction")
 
     def _as(self, form: Form, name: str | None = None) -> Connection:
         return Connection("contact", self.contact.ports, label=name or self.name, form=form)

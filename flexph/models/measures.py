@@ -145,14 +145,14 @@ def functional_of(measure: Measure, quantity: Quantity = NO_SENSOR) -> Functiona
     smooth.
     """
     if measure.take in FUNCTIONALS:
-        own = FUNCTIONALS[measure.take](quantity, measure.component)
+        functional = FUNCTIONALS[measure.take](quantity, measure.component)
     elif measure.margin is None:
         return None
     else:
         margin = level_of(measure, measure.margin)
-        own = Peak(quantity, measure.component, margin=margin, side=SIDES[measure.take])
+        functional = Peak(quantity, measure.component, margin=margin, side=SIDES[measure.take])
     target = level_of(measure, measure.target)
-    return Shifted(quantity, measure.component, of=own, target=target) if target else own
+    return Shifted(quantity, measure.component, of=functional, target=target) if target else functional
 
 
 def number_of(run: Any, measure: Measure) -> float:

@@ -123,8 +123,8 @@ class FiguresOfRun:
     @property
     def entry(self) -> Optimisation:
         """Entry of the optimisation."""
-        own: Optimisation = self.model.document.optimisations[self.name]
-        return own
+        optimisation: Optimisation = self.model.document.optimisations[self.name]
+        return optimisation
 
     def __call__(self, **settings: float) -> dict[str, Any]:
         """Summary numbers, by name, of the run with ``settings``: values by path in the file."""
@@ -143,13 +143,13 @@ class ResponsesOfRun(FiguresOfRun):
         measures = _measures(self.model, self.entry)
         values: dict[str, Any] = {}
         by: dict[str, dict[str, Any]] = {}
-        functionals = {name: own for name, own in measures.items() if isinstance(own, Functional)}
+        functionals = {name: functional for name, functional in measures.items() if isinstance(functional, Functional)}
         if functionals:
             values, by = Responses(self.made, _times(self.model, self.entry), functionals).derivatives(**settings)
-        masses = {name: own for name, own in measures.items() if isinstance(own, str)}
+        masses = {name: functional for name, functional in measures.items() if isinstance(functional, str)}
         if masses:
-            own, slopes = self._masses(masses, settings)
-            values, by = {**values, **own}, {**by, **slopes}
+            functional, slopes = self._masses(masses, settings)
+            values, by = {**values, **functional}, {**by, **slopes}
         return values, by
 
     def made(self, **settings: float) -> tuple[Any, Any, Any]:

@@ -157,7 +157,7 @@ def stress_envelope(solution: Solution, body: str, quantity: str | None = None, 
     if not known or view is None:
         raise ValueError(f"body {body!r} has no stresses to be drawn")
     if quantity is None:
-        quantity = next((k for k, own in known.items() if own.unit == "Pa"), next(iter(known)))
+        quantity = next((k for k, stress_quantity in known.items() if stress_quantity.unit == "Pa"), next(iter(known)))
     extremes = stress_extremes(solution, body, quantity)
     (axes,) = axes_of(ax, 1, size=(8.0, 4.0))
     (_draw_band if view.cell_type.startswith("line") else _draw_cells)(axes, extremes)

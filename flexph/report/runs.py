@@ -50,7 +50,7 @@ def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Secti
         return [Section(f"{prefix}{repr(run)[1:-1]}", [Text(summary_of(run))]), *charts, steps]
     extremes = _extremes(run)
     forces = _forces(run)
-    own = [
+    sections = [
         Section("3-D view", _view(run, name) if view else [], level=3),
         *charts,
         Section("Controllers", controllers_of(run), level=3),
@@ -61,7 +61,7 @@ def sections_of(run: Result, name: str = "", *, view: bool = True) -> list[Secti
         steps,
     ]
     summary = Text(summary_of(run, _largest_forces(forces), extremes))
-    return [Section(f"{prefix}{repr(run)[1:-1]}", [summary]), *(section for section in own if section.blocks)]
+    return [Section(f"{prefix}{repr(run)[1:-1]}", [summary]), *(section for section in sections if section.blocks)]
 
 
 def _largest_forces(blocks: list[Block]) -> list[LargestForce]:

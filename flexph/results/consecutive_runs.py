@@ -132,13 +132,13 @@ def _in_layout(run: Any, union: Model) -> Any:
     )
 
 
-def _places(own: Model, union: Model) -> list[int]:
-    """Index, in the state of ``union``, of each state of the mechanism ``own``, which has fewer connections."""
+def _places(model: Model, union: Model) -> list[int]:
+    """Index, in the state of ``union``, of each state of the mechanism ``model``, which has fewer connections."""
     parts = union.layout.parts
     return [
         i
-        for name, part in own.layout.parts.items()
-        if part.start < own.layout.size
+        for name, part in model.layout.parts.items()
+        if part.start < model.layout.size
         for i in range(parts[name].start, parts[name].stop)
     ]
 
@@ -150,15 +150,15 @@ def _put(values: Array, columns: Sequence[int], width: int) -> Array:
     return whole
 
 
-def _anchors(own: Model, union: Model, anchors: Anchors) -> Anchors:
-    """Anchors of a run of the mechanism ``own`` in the layout of ``union``; NaN for connections that ``own`` lacks."""
+def _anchors(model: Model, union: Model, anchors: Anchors) -> Anchors:
+    """Anchors of a run of the mechanism ``model`` in the layout of ``union``; NaN for connections that it lacks."""
     places = dict(zip(union.constraint_names, law_values(union), strict=True))
     rows = np.full(sum(part.stop - part.start for part in places.values()), np.nan)
-    for name, part in zip(own.constraint_names, law_values(own), strict=True):
+    for name, part in zip(model.constraint_names, law_values(model), strict=True):
         rows[places[name]] = anchors.rows[part]
     order = [name for name, _ in measures(union.connections)]
     springs = np.full(len(order), np.nan)
-    springs[[order.index(name) for name, _ in measures(own.connections)]] = anchors.springs
+    springs[[order.index(name) for name, _ in measures(model.connections)]] = anchors.springs
     return Anchors(rows, springs)
 
 
@@ -194,8 +194,8 @@ def _joined_events(runs: Sequence[Mapping[str, Occurrences]]) -> dict[str, Occur
     """Events of consecutive runs by name, each with times and states of all runs; some runs may lack an event."""
     whole: dict[str, Occurrences] = {}
     for name in dict.fromkeys(name for events in runs for name in events):
-        own = [events[name] for events in runs if name in events]
+        occurrences = [events[name] for events in runs if name in events]
         whole[name] = Occurrences(
-            np.concatenate([event.times for event in own]), np.vstack([event.states for event in own])
+            np.concatenate([event.times for event in occurrences]), np.vstack([event.states for event in occurrences])
         )
     return whole

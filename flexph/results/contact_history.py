@@ -54,8 +54,8 @@ class ContactHistory:
 
 def contact_gaps(mechanism: Model, contact: str, states: Array) -> tuple[Array, Array]:
     """Gaps of a contact or stop at states (k, n), and the mask of closed gaps, both (k, c)."""
-    own = gaps_of(mechanism, contact).all()
-    read = (gaps_in(mechanism, own, x) for x in states)
+    contacts = gaps_of(mechanism, contact).all()
+    read = (gaps_in(mechanism, contacts, x) for x in states)
     rows = [(gaps.after, is_closed(mechanism, c, gaps.after)) for _, (c, _), gaps in read]
     return np.array([row[0] for row in rows]), np.array([row[1] for row in rows])
 
@@ -75,18 +75,18 @@ class ContactPoints(NamedTuple):
 
 def contact_points(mechanism: Model, contact: str, states: Array) -> ContactPoints:
     """Gaps of a contact at states (k, n), with the points and the normals of the two shapes."""
-    own = gaps_of(mechanism, contact).all()
-    rows = [_at(mechanism, own, x) for x in states]
+    contacts = gaps_of(mechanism, contact).all()
+    rows = [_at(mechanism, contacts, x) for x in states]
     gap, touches, place, normal = (np.array([row[i] for row in rows]) for i in range(4))
     return ContactPoints(gap, touches, place, normal)
 
 
-def _at(mechanism: Model, own: Contacts, x: Array) -> tuple[Array, Array, Array, Array]:
+def _at(mechanism: Model, contacts: Contacts, x: Array) -> tuple[Array, Array, Array, Array]:
     """Gaps (c,) of contacts at a state x, mask of closed gaps (c,), points and normals (c, d) as in ContactPoints."""
     a, c = mechanism.network.arrays, configuration(mechanism, x)
     points = touching_points(a, c.r, node_arms(a, c.R, c.u))
-    vectors = vectors_of(own, points)
-    gaps = gaps_between(own, vectors, vectors)
+    vectors = vectors_of(contacts, points)
+    gaps = gaps_between(contacts, vectors, vectors)
     padded = np.vstack([points, np.zeros((1, a.dim))])
-    first = np.where(own.plus[0, :, None] >= 0, padded[own.plus[0]], padded[own.minus[0]] + vectors[0])
-    return gaps.before, is_closed(mechanism, c, gaps.before), first - tangents(own, gaps)[1][0], gaps.mean[0]
+    first = np.where(contacts.plus[0, :, None] >= 0, padded[contacts.plus[0]], padded[contacts.minus[0]] + vectors[0])
+    return gaps.before, is_closed(mechanism, c, gaps.before), first - tangents(contacts, gaps)[1][0], gaps.mean[0]

@@ -164,8 +164,8 @@ def arrows(solution: Solution, motion: MotionByName, rows: Array, *, longest: fl
     """
     return [
         part
-        for own in (_reactions(solution, motion, rows), _contacts(solution, rows), _weights(motion, len(rows)))
-        for part in _drawn(own, longest)
+        for force_arrows in (_reactions(solution, motion, rows), _contacts(solution, rows), _weights(motion, len(rows)))
+        for part in _drawn(force_arrows, longest)
     ] + _points(solution, rows, radius=longest / ROUND)
 
 

@@ -92,9 +92,9 @@ def block_of(part: Part, group: str | None = None) -> Block:
     return Block(part.name, group or GROUPS[part.kind], ((part.cell_type, part.cells),), [_frames(part)], about)
 
 
-def _attributes(own: Field) -> dict[str, Any]:
+def _attributes(field: Field) -> dict[str, Any]:
     """Unit, sign and limits of a field, which a file stores as attributes."""
-    return {"unit": own.unit, "signed": own.signed, "limits": None if own.limits is None else list(own.limits)}
+    return {"unit": field.unit, "signed": field.signed, "limits": None if field.limits is None else list(field.limits)}
 
 
 def _field(attributes: Mapping[str, Any], values: Array) -> Field:
@@ -106,7 +106,7 @@ def _field(attributes: Mapping[str, Any], values: Array) -> Field:
 def _frames(part: Part) -> Frames:
     """Points, deformation and fields of a part at all its times, in single precision."""
     points, inside = (
-        {n: f.values.astype(np.float32) for n, f in own.items()} for own in (part.point_fields, part.cell_fields)
+        {n: f.values.astype(np.float32) for n, f in fields.items()} for fields in (part.point_fields, part.cell_fields)
     )
     if part.deformation.shape[1]:
         points[DEFORMATION] = part.deformation.astype(np.float32)

@@ -59,8 +59,8 @@ def motion_scene(solution: Solution, *, frames: int = 101, scale: float = 1.0, f
     scene = over_run(scene_at(solution, rows), solution, rows)
     scene = replace(scene, account=account_of(solution.ledger, solution.times))
     if forces:
-        own = arrows(solution, _rows(solution, rows), rows, longest=ARROW * scene.size)
-        scene = replace(scene, parts=(*scene.parts, *own))
+        parts = arrows(solution, _rows(solution, rows), rows, longest=ARROW * scene.size)
+        scene = replace(scene, parts=(*scene.parts, *parts))
     return scene.deformed(scale)
 
 
@@ -215,11 +215,11 @@ def body_part(
 
 def connection_part(places: PortPlacements, connection: Connection, size: float) -> Part:
     """Drawn part of a joint or force element, with its symbols of a ``size`` [m]."""
-    own = [sign.surface(places, size) for sign in connection.signs]
-    starts = np.cumsum([0, *(surface.points.shape[1] for surface in own)])
-    triangles = [surface.triangles + start for surface, start in zip(own, starts, strict=False)]
-    count = max(len(surface.points) for surface in own)
-    points = np.concatenate([np.broadcast_to(s.points, (count, *s.points.shape[1:])) for s in own], axis=1)
+    moving_surfaces = [sign.surface(places, size) for sign in connection.signs]
+    starts = np.cumsum([0, *(surface.points.shape[1] for surface in moving_surfaces)])
+    triangles = [surface.triangles + start for surface, start in zip(moving_surfaces, starts, strict=False)]
+    count = max(len(surface.points) for surface in moving_surfaces)
+    points = np.concatenate([np.broadcast_to(s.points, (count, *s.points.shape[1:])) for s in moving_surfaces], axis=1)
     kind: PartKind = "contact" if connection.touches else "joint" if connection.rows else "force"
     return Part(connection.name, kind, points, np.vstack(triangles))
 

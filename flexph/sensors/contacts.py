@@ -234,11 +234,11 @@ def _force(kind: str, contact: str, component: Component) -> Quantity:
     def of_state(mechanism: Model) -> Reading:
         if has_dry_friction(mechanism, contact):
             return refuse_state(label, mechanism)
-        own = gaps_of(mechanism, contact)
-        if _have_step_means(own.laws, component).any():
-            kind = "a rigid contact" if own.laws.rigid.any() else "with a speed or a friction of time"
+        contacts = gaps_of(mechanism, contact)
+        if _have_step_means(contacts.laws, component).any():
+            kind = "a rigid contact" if contacts.laws.rigid.any() else "with a speed or a friction of time"
             return refuse_state(f"{label}, {kind},", mechanism)
-        return lambda x: float(pressed(mechanism, own, x, component).sum())
+        return lambda x: float(pressed(mechanism, contacts, x, component).sum())
 
     def of_step(mechanism: Model, anchors: Anchors) -> StepReading:
         if _is_of_steps(mechanism, contact, component):

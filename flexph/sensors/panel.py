@@ -299,9 +299,11 @@ class StepPanel:
     """
 
     def __init__(self, mechanism: Model, sensors: Mapping[str, Quantity], anchors: Anchors) -> None:
-        of_step = {name: getattr(own, "of_step", None) for name, own in sensors.items()}
-        self.panel = Panel(mechanism, {name: own for name, own in sensors.items() if of_step[name] is None})
-        self.of_step = {name: own(mechanism, anchors) for name, own in of_step.items() if own is not None}
+        of_step = {name: getattr(quantity, "of_step", None) for name, quantity in sensors.items()}
+        self.panel = Panel(mechanism, {name: quantity for name, quantity in sensors.items() if of_step[name] is None})
+        self.of_step = {
+            name: quantity(mechanism, anchors) for name, quantity in of_step.items() if quantity is not None
+        }
 
     def read(
         self, time: float, x: Array, last: LastStep, near: Sequence[float] | None

@@ -265,7 +265,7 @@ def position(port: str, origin: Ground = GROUND) -> Quantity:
 
     def make(dim: int) -> tuple[Measure, ...]:
         axes = (Vector(fixed=axis_of(i, dim)) for i in range(dim))
-        return tuple(_measured("component", (Product(gap, own),)) for own in axes)
+        return tuple(_measured("component", (Product(gap, vector),)) for vector in axes)
 
     return Quantity("position", (port,), "m", make, scalar=False)
 

@@ -91,8 +91,8 @@ def stress(body: str, field: str, at: Sequence[float] | None = None) -> Quantity
     place = "" if at is None else f" at {tuple(at)}"
     of_state = lambda mechanism: _stress(mechanism, body, field, at)  # noqa: E731
     slopes = lambda mechanism: _linear_slopes(of_state(mechanism), mechanism.layout.size)  # noqa: E731
-    own = _read(f"{field}{place}", (body,), "of the field", of_state, slopes=slopes)
-    return replace(own, is_smooth=field not in LABELS)
+    quantity = _read(f"{field}{place}", (body,), "of the field", of_state, slopes=slopes)
+    return replace(quantity, is_smooth=field not in LABELS)
 
 
 def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None) -> Reading:

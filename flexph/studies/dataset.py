@@ -79,9 +79,9 @@ def _variables(folder: Path, samples: Samples) -> dict[str, Variable]:
     counts: dict[str, int] = {}
     for sample in samples:
         for name, (kind, shape) in read_head(record_path(folder, sample))["values"].items():
-            own = Variable(kind, tuple(shape))
-            variables[name] = variables[name].joined(own) if name in variables else own
-            counts[name] = counts.get(name, 0) + (variables[name].shape == own.shape)
+            variable = Variable(kind, tuple(shape))
+            variables[name] = variables[name].joined(variable) if name in variables else variable
+            counts[name] = counts.get(name, 0) + (variables[name].shape == variable.shape)
     for name in variables:
         if counts[name] < len(samples) and variables[name].kind in "ib":
             variables[name] = Variable("f", variables[name].shape)
@@ -93,10 +93,10 @@ def _add_coordinates(dataset: Any, samples: Samples, units: Mapping[str, str]) -
     dataset.dimensions = dict(samples.sizes)
     for name, values in samples.columns.items():
         array = _column(values)
-        own = Variable(array.dtype.kind, ())
+        variable = Variable(array.dtype.kind, ())
         dims = (name,) if samples.is_grid else tuple(samples.sizes)
-        dataset.create_variable(name, dims, dtype=_stored(own), data=array.astype(own.dtype))
-        _describe(dataset[name], own, units.get(name, ""))
+        dataset.create_variable(name, dims, dtype=_stored(variable), data=array.astype(variable.dtype))
+        _describe(dataset[name], variable, units.get(name, ""))
     if not samples.is_grid:
         dataset.attrs["coordinates"] = " ".join(samples.columns)
 

@@ -91,10 +91,10 @@ def study(
     array([[1. , 0.5],
            [2. , 1. ]])
     """
-    own, points = subject(function), as_samples(samples)
-    own.check_columns(points.columns)
+    study_function, points = subject(function), as_samples(samples)
+    study_function.check_columns(points.columns)
     place = StudyOptions(out, executor, _count(jobs), resume, check.count("retries", retries, 0), retry_failed)
-    with runs_of(own, place) as runs:
+    with runs_of(study_function, place) as runs:
         _perform(runs, points, progress)
         return collected(runs, points, keep=out is not None, units=units)
 
@@ -204,11 +204,11 @@ def evaluations(function: Function, names: Sequence[str], place: StudyOptions) -
             raise ValueError("function must have at least one load case by name, got none")
         for of_case in function.values():
             subject(of_case).check_names(names)
-        own, cases = subject(LoadCases(function)), list(function)
+        study_function, cases = subject(LoadCases(function)), list(function)
     else:
-        own = subject(function)
-        own.check_names(names)
-    with runs_of(own, place) as runs:
+        study_function = subject(function)
+        study_function.check_names(names)
+    with runs_of(study_function, place) as runs:
         yield Evaluations(runs, place.out is not None, cases)
 
 

@@ -240,7 +240,11 @@ def _robot(
         for spring in read.springs
         if spring.joint in robot.joints
     ]
-    acting = {name: own for name, own in read.actuators.items() if all(joint in robot.joints for joint in own.gears)}
+    acting = {
+        name: actuator
+        for name, actuator in read.actuators.items()
+        if all(joint in robot.joints for joint in actuator.gears)
+    }
     ports = efforts_of(robot.joints, acting)
     placing = robot._placing._replace(unread=tuple(read.unread))
     whole = (*robot.connections, *springs, *ports)

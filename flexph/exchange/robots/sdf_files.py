@@ -57,8 +57,8 @@ def read_contents(path: Path, *, fixed: bool) -> Contents:
     model = _Model(models[0])
 
     def shapes(link: str, use: Use) -> tuple[LinkShape, ...]:
-        own = model.links.get(link)
-        return () if own is None else shapes_of(own, use, where=f"link {link!r}", file=path, pose=_own_pose)
+        element = model.links.get(link)
+        return () if element is None else shapes_of(element, use, where=f"link {link!r}", file=path, pose=_own_pose)
 
     return model.contents(fixed)._replace(shapes=shapes)
 
@@ -90,7 +90,7 @@ class _Model:
         ``fixed``: True to weld links that are no child of a joint to the ground.
         """
         self._place()
-        links = {WORLD: LinkElement(WORLD), **{name: _link(name, own) for name, own in self.links.items()}}
+        links = {WORLD: LinkElement(WORLD), **{name: _link(name, element) for name, element in self.links.items()}}
         ends = {name: self._ends(name) for name in self.joints}
         in_tree, loops = self._sorted(ends)
         elements: list[JointElement] = []
@@ -129,8 +129,8 @@ class _Model:
 
     def _place(self) -> None:
         """Set the pose of the model in the world, which the file can give as the pose of one of its frames."""
-        own = only(self.own, "pose", "the model")
-        base = "" if own is None else own.get("relative_to", "")
+        element = only(self.own, "pose", "the model")
+        base = "" if element is None else element.get("relative_to", "")
         if base not in ("", WORLD):
             raise ValueError(f"the pose of the model must be relative to the world, got relative_to={base!r}")
         self.poses["__model__"] = np.eye(4)
@@ -221,11 +221,11 @@ class _Model:
 
     def _joint(self, name: str, parent: str, child: str, origin: Array) -> tuple[JointElement, Spring | None]:
         """Joint with axis, limits, damping and friction; and its spring, None without one."""
-        own, where = self.joints[name], f"joint {name!r}"
-        kind = own.get("type", "")
+        element, where = self.joints[name], f"joint {name!r}"
+        kind = element.get("type", "")
         if kind not in KINDS:
             raise ValueError(f"{where} must be one of {', '.join(KINDS)}, got {kind!r}")
-        axis = only(own, "axis", where)
+        axis = only(element, "axis", where)
         if axis is None or kind in (FIXED, BALL):
             if kind not in (FIXED, BALL):
                 raise ValueError(f"{where} must have an axis")
@@ -251,12 +251,12 @@ class _Model:
     def _axis(self, axis: Element, name: str) -> Array:
         """Unit vector (3,) of the axis of the joint ``name``, in the frame of the joint."""
         where = f"joint {name!r}"
-        own = only(axis, "xyz", where)
-        along = np.array([0.0, 0.0, 1.0]) if own is None else _numbers(own.text or "", 3, where, "xyz")
+        element = only(axis, "xyz", where)
+        along = np.array([0.0, 0.0, 1.0]) if element is None else _numbers(element.text or "", 3, where, "xyz")
         size = float(np.linalg.norm(along))
         if size == 0.0:
             raise ValueError(f"{where} must have an axis that is not zero")
-        frame = "" if own is None else own.get("expressed_in", "")
+        frame = "" if element is None else element.get("expressed_in", "")
         if frame and frame != name:
             along = self._pose_of(name)[:3, :3].T @ self._pose_of(frame)[:3, :3] @ along
         return np.asarray(along / size)

@@ -57,14 +57,14 @@ def _shape(own: Element, pose: Array, place: str, file: Path) -> LinkShape:
     return LinkShape(kind, pose, tuple(size.tolist()))
 
 
-def _text(own: Element, name: str) -> str:
+def _text(element: Element, name: str) -> str:
     """Text of an attribute (URDF) or of a child element (SDF); empty if there is neither."""
-    child = own.find(name)
-    return own.get(name, "") if child is None else (child.text or "").strip()
+    child = element.find(name)
+    return element.get(name, "") if child is None else (child.text or "").strip()
 
 
-def _numbers(own: Element, name: str, count: int, place: str, missing: str = "") -> Array:
-    words = (_text(own, name) or missing).split()
+def _numbers(element: Element, name: str, count: int, place: str, missing: str = "") -> Array:
+    words = (_text(element, name) or missing).split()
     if len(words) != count:
         raise ValueError(f"{name} of {place} must be {count} numbers, got {' '.join(words)!r}")
     return np.array(parsed(words, place, name))

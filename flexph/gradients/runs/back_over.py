@@ -33,16 +33,16 @@ def back_over(
     forget()
     try:
         if isinstance(run.problem.method, Decaying):
-            own = _back_over_decaying(run, by_state, varied)
+            sweep_derivatives = _back_over_decaying(run, by_state, varied)
         elif run.problem.tableau is None:
-            own = _back_over_steps(run, by_state, by_unknown, varied)
+            sweep_derivatives = _back_over_steps(run, by_state, by_unknown, varied)
         else:
-            own = _back_over_nodes(run, run.problem.tableau, by_state, varied)
+            sweep_derivatives = _back_over_nodes(run, run.problem.tableau, by_state, varied)
     finally:
         forget()
-    if not all(np.isfinite(part).all() for part in (*own.arrays, own.inputs)):
+    if not all(np.isfinite(part).all() for part in (*sweep_derivatives.arrays, sweep_derivatives.inputs)):
         raise ValueError("a step of the run has no adjoint: a derivative in it is not finite")
-    return own
+    return sweep_derivatives
 
 
 def _back_over_steps(

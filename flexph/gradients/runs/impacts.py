@@ -116,9 +116,9 @@ def equations_of(problem: Problem, x: Array, contact: int, prescribed: Prescribe
 
 def gap_and_row(a: Arrays, c: Configuration, d: Derived, contact: int) -> tuple[float, Array]:
     """Gap of the contact with the index ``contact``, and the row N (n_v,) from velocities to the rate of this gap."""
-    gaps, own = gaps_at(a, c, d), a.contacts
+    gaps, contacts = gaps_at(a, c, d), a.contacts
     by_node = np.zeros((len(a.node_position), a.dim))
-    for ends, sign in ((own.plus, 1.0), (own.minus, -1.0)):
+    for ends, sign in ((contacts.plus, 1.0), (contacts.minus, -1.0)):
         for k, node in enumerate(ends[:, contact].tolist()):
             if node >= 0:
                 by_node[node] += sign * gaps.end[k, contact]
@@ -128,16 +128,16 @@ def gap_and_row(a: Arrays, c: Configuration, d: Derived, contact: int) -> tuple[
     return float(gaps.before[contact]), np.asarray(by_node.ravel() @ rows)
 
 
-def _unknowns(a: Arrays, u: Array, own: Equations, v: Array) -> Array:
-    """Unknowns z = (v̂, ν, v⁺, ν⁺, Λ) that solve the equations ``own`` of an impact.
+def _unknowns(a: Arrays, u: Array, equations: Equations, v: Array) -> Array:
+    """Unknowns z = (v̂, ν, v⁺, ν⁺, Λ) that solve the equations ``equations`` of an impact.
 
     v are the velocities before the impact, u the flexible coordinates.
     """
     n = v.size
-    held = impulses(a, u, own.joints, (own.rates - own.joints @ v)[:, None])[:, 0]
+    held = impulses(a, u, equations.joints, (equations.rates - equations.joints @ v)[:, None])[:, 0]
     held[:n] += v
-    bounce = np.append(np.zeros_like(own.rates), -(1.0 + own.restitution) * (own.normal @ held[:n]))
-    struck = impulses(a, u, np.vstack([own.joints, own.normal]), bounce[:, None])[:, 0]
+    bounce = np.append(np.zeros_like(equations.rates), -(1.0 + equations.restitution) * (equations.normal @ held[:n]))
+    struck = impulses(a, u, np.vstack([equations.joints, equations.normal]), bounce[:, None])[:, 0]
     struck[:n] += held[:n]
     return np.concatenate([held, struck])
 
@@ -158,9 +158,9 @@ def numbers_of(problem: Problem, impact: Impact, x: Array | None = None, prescri
     the parameters of the run.
     """
     x = impact.before if x is None else x
-    own = equations_of(problem, x, impact.contact, prescribed or prescribed_at(problem, impact.time))
+    equations = equations_of(problem, x, impact.contact, prescribed or prescribed_at(problem, impact.time))
     v = velocities_of(problem.mechanism, configuration(problem.mechanism, x))
-    return np.append(own.defects(v, impact.solution), own.gap)
+    return np.append(equations.defects(v, impact.solution), equations.gap)
 
 
 class JumpBack(NamedTuple):

@@ -114,7 +114,7 @@ GradientRun = WholeRun | SegmentedRun
 
 def whole_run(problem: Problem, *, progress: bool) -> WholeRun:
     """Run of a problem, of which all states are stored."""
-    own = integrate(
+    solution = integrate(
         problem.mechanism,
         problem.start,
         problem.times,
@@ -122,17 +122,17 @@ def whole_run(problem: Problem, *, progress: bool) -> WholeRun:
         inputs=problem.inputs,
         progress=progress,
     )
-    return WholeRun(problem, own)
+    return WholeRun(problem, solution)
 
 
 def segmented_run(problem: Problem, quantities: Sequence[Quantity], *, progress: bool) -> SegmentedRun:
     """Run of a problem in segments of about 3√N of its N steps, of which only the first states are stored."""
-    read = _Readings(problem, {str(own): own for own in quantities})
+    read = _Readings(problem, {str(quantity): quantity for quantity in quantities})
     times = problem.table.times
     segments = Segments(int(np.ceil(LENGTH * np.sqrt(len(times) - 1))), read.add)
     options = RunOptions(inputs=problem.inputs, progress=progress, segments=segments)
-    own = run_mechanism(problem.mechanism, problem.start, times, method=problem.method, options=options)
-    return SegmentedRun(problem, own, segments, times, read.done(), read.largest)
+    quantity = run_mechanism(problem.mechanism, problem.start, times, method=problem.method, options=options)
+    return SegmentedRun(problem, quantity, segments, times, read.done(), read.largest)
 
 
 class _Readings:

@@ -257,7 +257,7 @@ def _refuse_friction(mechanism: Mechanism, m: Memory) -> None:
     bearings = [c.form.bearing for c in mechanism.connections if c.form.bearing is not None]
     unknowns = sum(m.__getattr__(f"x_{name}").size for name in ("v", "w", "du", "lam"))
     for of, found in (
-        ("dry friction of joints that an input sets", any(own.friction.factor == "input" for own in bearings)),
+        ("dry friction of joints that an input sets", any(bearing.friction.factor == "input" for bearing in bearings)),
         (f"dry friction of joints with more than {LARGEST} unknowns of a step", unknowns > LARGEST),
     ):
         if found:

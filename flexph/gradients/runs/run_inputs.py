@@ -40,19 +40,23 @@ class RunInputs(Memo):
 
         A table must have a value for each entry of the input.
         """
-        if not all(own.points is self.points or np.array_equal(own.points, self.points) for own in others):
+        if not all(
+            run_inputs.points is self.points or np.array_equal(run_inputs.points, self.points) for run_inputs in others
+        ):
             return []
         tables, parts = self.forcing.tables, self.forcing.slices
         single = [
-            p for p, own in tables.items() if own.values.size == own.times.size * (parts[p].stop - parts[p].start)
+            p
+            for p, run_inputs in tables.items()
+            if run_inputs.values.size == run_inputs.times.size * (parts[p].stop - parts[p].start)
         ]
         return [
             port
             for port in single
             if all(
-                (own := other.forcing.tables.get(port)) is not None
-                and own.values.shape == tables[port].values.shape
-                and np.array_equal(own.times, tables[port].times)
+                (run_inputs := other.forcing.tables.get(port)) is not None
+                and run_inputs.values.shape == tables[port].values.shape
+                and np.array_equal(run_inputs.times, tables[port].times)
                 for other in others
             )
         ]

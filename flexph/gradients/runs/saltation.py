@@ -98,5 +98,5 @@ def _derivative_by_time(later: Table, sums: Table, row: int) -> float:
     ``later`` are the derivatives of the rows with respect to the time, ``sums`` the derivatives of the functional with
     respect to the rows. Rows that are the same for all steps do not depend on the time.
     """
-    own = sums.part(row - 1, 2)
-    return sum(float((a * b).sum()) for a, b in zip(later[1:], own[1:], strict=True) if len(a) > 1)
+    table = sums.part(row - 1, 2)
+    return sum(float((a * b).sum()) for a, b in zip(later[1:], table[1:], strict=True) if len(a) > 1)

@@ -74,7 +74,7 @@ class StruckRun(WholeRun):
 
     def jumps(self, problem: Problem) -> Array:
         """Defects of all impacts, each followed by its gap, for a problem with other parameters."""
-        return np.concatenate([np.zeros(0), *(numbers_of(problem, own) for own in self.impacts)])
+        return np.concatenate([np.zeros(0), *(numbers_of(problem, impact) for impact in self.impacts)])
 
 
 def struck_run(problem: Problem, *, progress: bool) -> WholeRun:
@@ -139,8 +139,8 @@ class _Division:
 
     def _whole(self, k: int) -> Part:
         """Step k, which has no impact, as a single part."""
-        own = self.solution
-        return Part(float(own.times[k + 1]), own.states[k + 1], own.stage_multipliers[k], None)
+        solution = self.solution
+        return Part(float(solution.times[k + 1]), solution.states[k + 1], solution.stage_multipliers[k], None)
 
     def _parts(self, k: int) -> list[Part]:
         """Parts of step k, found by solving it again from impact to impact.
@@ -182,10 +182,10 @@ class _Division:
         """Flat state at the end of a step without contacts, from the state x at its beginning, and its multipliers."""
         start = replace(self.problem.start, time=begin, x=x, memory=np.zeros((0, 0)))
         try:
-            own = self.blocks.whole(self.blocks.scheme.start(start), end)
+            step_result = self.blocks.whole(self.blocks.scheme.start(start), end)
         except StepFailed as error:
             raise ValueError(f"a part of a step from {begin:.6g} s with an impact is not solved: {error}") from error
-        return own.end.x.copy(), own.stage.copy()
+        return step_result.end.x.copy(), step_result.stage.copy()
 
     def _gap(self, x: Array, contact: int) -> float:
         """Gap of the contact with the index ``contact`` at a flat state x."""

@@ -126,7 +126,7 @@ class Sweeps:
             varied, instants = self.varied.constants, int(self.varied.times)
             self._known = backward_of(problem.memory, problem.kinds, self.table, steps, varied, instants=instants)
             self.sums.carried[:] += weights[-1]
-        (of, addresses), own = self._known, sums.table.part(first, count)
+        (of, addresses), table = self._known, sums.table.part(first, count)
         by_unknown = self.by_unknown
         of = of._replace(
             table=self.table.part(first, count),
@@ -134,12 +134,12 @@ class Sweeps:
             means=steps[1],
             by_state=weights,
             by_unknown=of.by_unknown if by_unknown is None else by_unknown[first : first + count],
-            by_coefficient=own.coefficient,
-            by_offset=own.offset,
-            by_moved=own.moved,
-            by_inputs=own.inputs,
+            by_coefficient=table.coefficient,
+            by_offset=table.offset,
+            by_moved=table.moved,
+            by_inputs=table.inputs,
             by_constants=sums.constants,
-            by_times=own.times if self.varied.times else of.by_times,
+            by_times=table.times if self.varied.times else of.by_times,
             carried=sums.carried,
         )
         failed = sweep(

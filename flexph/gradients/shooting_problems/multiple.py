@@ -92,8 +92,8 @@ class Chart:
 
     def state(self, mechanism: Mechanism, z: Array, time: float) -> State:
         """Consistent state of a mechanism with the same joints, with the coordinates z (2k,) at a time."""
-        own = self.free.variations @ z
-        c = neighbour(mechanism, TimeTable(mechanism, self.anchors), (self.c, time), *own)
+        variations = self.free.variations @ z
+        c = neighbour(mechanism, TimeTable(mechanism, self.anchors), (self.c, time), *variations)
         return State(time, flat(mechanism, c), np.zeros(mechanism.layout.multipliers), self.anchors)
 
     def gap(self, mechanism: Mechanism, first: Array, last: Array) -> Array:
@@ -131,8 +131,8 @@ class Chart:
                 opened = opened - turns(np.zeros_like(R))[1]  # the derivative without the value
                 turn = 2.0 * (moved - sine * (opened / closed)[:, None]) / closed[:, None]
                 parts = Velocities(sign * r, turn, sign * u), Velocities(sign * v, sign * omega, sign * du)
-                own = Variations(*(flatten(mechanism.network.arrays, part)[:, None] for part in parts))
-                columns.append(self.free.coordinates(own)[:, 0])
+                variations = Variations(*(flatten(mechanism.network.arrays, part)[:, None] for part in parts))
+                columns.append(self.free.coordinates(variations)[:, 0])
         return np.stack(columns, axis=1) if columns else np.zeros((2 * self.free.basis.shape[1], 0))
 
 
@@ -194,14 +194,14 @@ class SegmentedProblem:
         parameters, coordinates = self.split(x)[1], x[self.base.count :].reshape(-1, self.size)
         mechanism, times = self.base.made(parameters)[0], self.base.stretched(self.base.times, parameters)[self.edges]
         states = [
-            own.state(mechanism, z, float(time))
-            for own, z, time in zip(self.charts, coordinates, times[1:-1], strict=True)
+            chart.state(mechanism, z, float(time))
+            for chart, z, time in zip(self.charts, coordinates, times[1:-1], strict=True)
         ]
-        charts = [_chart(mechanism, state, own.free.pace) for own, state in zip(self.charts, states, strict=True)]
+        charts = [_chart(mechanism, state, chart.free.pace) for chart, state in zip(self.charts, states, strict=True)]
         path, guessed = np.stack([state.x for state in states]), {}
-        for name, own in self.base.functionals.items():
-            rows = readings_apart(mechanism, own.quantity, path)
-            guessed[name] = self.guessed[name] - change(own.quantity, self.guessed[name], rows)
+        for name, chart in self.base.functionals.items():
+            rows = readings_apart(mechanism, chart.quantity, path)
+            guessed[name] = self.guessed[name] - change(chart.quantity, self.guessed[name], rows)
         return SegmentedProblem(self.base, self.edges, charts, guessed)
 
     def efforts(self, x: Array) -> tuple[float, Array]:
@@ -308,16 +308,16 @@ class SegmentedProblem:
         A result is the index of an unknown, and the derivatives (N, m) of the inputs of N steps with respect to it.
         """
         found, start = [], 0
-        for port, own in self.base.tables.items():
-            nodes = self.base.stretched(own.times, parameters)
+        for port, table in self.base.tables.items():
+            nodes = self.base.stretched(table.times, parameters)
             shares, part = hats(nodes, problem.sampled.points), problem.sampled.forcing.slices[port]
-            width = own.values[0].size
+            width = table.values[0].size
             for node in np.flatnonzero(shares.any(axis=0)):
                 for k in range(width):
                     moved = np.zeros_like(problem.sampled.rows)
                     moved[:, part.start + k] = shares[:, node]
                     found.append((start + int(node) * width + k, moved))
-            start += own.values.size
+            start += table.values.size
         return found
 
     def _evaluation(self, segments: Sequence[Segment], parameters: Mapping[str, float]) -> Evaluation:
@@ -336,17 +336,17 @@ class SegmentedProblem:
             slope[:, after.columns] += moved[:, : after.columns.size]
             slope[:, before.columns] += moved[:, after.columns.size :]  # both have nodes and parameters
             gaps[f"gap at {chart.time:.6g} s"] = chart.gap(mechanism, *ends), slope
-        return Evaluation(values, slopes, gaps, [own.solution for own in segments])
+        return Evaluation(values, slopes, gaps, [segment.solution for segment in segments])
 
     def _functional(
         self, name: str, functional: Functional, segments: Sequence[Segment], parameters: Mapping[str, float]
     ) -> tuple[float, Array]:
         """Value of a functional along all segments, and its derivatives (n,) with respect to all unknowns."""
         quantity, mechanism = functional.quantity, segments[0].problem.mechanism
-        states = np.vstack([own.solution.states for own in segments])
+        states = np.vstack([segment.solution.states for segment in segments])
         rows_of = []
-        for j, own in enumerate(segments):
-            rows = readings(mechanism, quantity, own.solution.states)
+        for j, segment in enumerate(segments):
+            rows = readings(mechanism, quantity, segment.solution.states)
             if j:
                 turned = self.guessed[name][j - 1] - rows[0]
                 rows = rows[1:] + (turned - change(quantity, self.guessed[name][j - 1], rows[0]))
@@ -355,16 +355,16 @@ class SegmentedProblem:
         times = self.base.stretched(self.base.times, parameters)
         weights, magnitudes = functional.slopes(times, every), np.abs(states).max(axis=0)
         total = np.zeros(self.count)
-        for j, own in enumerate(segments):
+        for j, segment in enumerate(segments):
             of_segment = weights[self.edges[j] : self.edges[j + 1] + 1].copy()
             of_segment[0] *= float(j == 0)  # the previous segment contains this time
             rows = np.flatnonzero(of_segment)
             if not rows.size:
                 continue
-            by_state = readings_by_state(own.problem.mechanism, quantity, own.solution.states[rows], magnitudes)
+            by_state = readings_by_state(segment.problem.mechanism, quantity, segment.solution.states[rows], magnitudes)
             inner = in_loops(mechanism, by_state[:, functional.component], weights=True)
-            total[own.columns] += np.einsum("k,kn,kqn->q", of_segment[rows], inner, own.by_state[rows])
-            for column, direct in own.direct[name].items():
+            total[segment.columns] += np.einsum("k,kn,kqn->q", of_segment[rows], inner, segment.by_state[rows])
+            for column, direct in segment.direct[name].items():
                 total[column] += float(of_segment @ direct[:, functional.component])
         if DURATION in parameters:
             total[self.base.count - 1] += self._by_duration(functional, every, parameters)
@@ -422,7 +422,7 @@ def whole_solution(base: Problem, values: Mapping[str, Array], parameters: Mappi
 def _run_guess(base: Problem, given: tuple[Mechanism, State, Mapping[str, Input]]) -> Callable[[float], State]:
     """Function that returns the state of a run at the nearest of its times, with the first guess of the tables."""
     mechanism, start, _ = given
-    run = whole_solution(base, {port: own.values for port, own in base.tables.items()}, base.parameters)
+    run = whole_solution(base, {port: table.values for port, table in base.tables.items()}, base.parameters)
     zero = np.zeros(mechanism.layout.multipliers)
 
     def guess(time: float) -> State:

@@ -314,8 +314,12 @@ def _minimised(
         method="SLSQP",
         bounds=Bounds(*search.sides),
         constraints=[
-            {"type": own.kind, "fun": partial(own.residual, search), "jac": partial(own.slope, search)}
-            for own in conditions
+            {
+                "type": condition.kind,
+                "fun": partial(condition.residual, search),
+                "jac": partial(condition.slope, search),
+            }
+            for condition in conditions
         ],
         options={"maxiter": most, "ftol": tolerance},
     )
@@ -329,19 +333,19 @@ def _violation(condition: Condition | MatchingCondition, search: Search, z: Arra
 
 def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> OptimalControl:
     """Optimal control at the scaled unknowns z at which a search ended."""
-    found, base = search.asked(z), problem.base
+    evaluation, base = search.asked(z), problem.base
     values, parameters = problem.split(z * search.size)
     end_errors = {
-        name: np.array([found.values[end_of(name, i)] - value for i, value in enumerate(np.ravel(wanted))])
+        name: np.array([evaluation.values[end_of(name, i)] - value for i, value in enumerate(np.ravel(wanted))])
         for name, (_, wanted) in base.ends.items()
     }
     return OptimalControl(
-        {port: (base.stretched(own.times, parameters), values[port]) for port, own in base.tables.items()},
+        {port: (base.stretched(table.times, parameters), values[port]) for port, table in base.tables.items()},
         {name: value for name, value in parameters.items() if name != DURATION},
         search.cost(z)[0],
         end_errors,
-        {name: found.values[limit_of(name)] for name in base.limits},
-        found.runs[0] if len(found.runs) == 1 else joined(found.runs, found.runs[0].mechanism),
+        {name: evaluation.values[limit_of(name)] for name in base.limits},
+        evaluation.runs[0] if len(evaluation.runs) == 1 else joined(evaluation.runs, evaluation.runs[0].mechanism),
         search.evaluations,
         search.distances(z),
     )
@@ -372,9 +376,9 @@ def _scale(problem: Problem, search: Search, z: Array) -> float:
     """
     curvature = 0.0
     start = 0
-    for port, own in problem.tables.items():
+    for port, table in problem.tables.items():
         curvature = max(
             curvature, 2.0 * problem.effort.get(port, 0.0) * problem.masses[port].max() * search.size[start] ** 2
         )
-        start += own.values.size
+        start += table.values.size
     return curvature or abs(search.cost(z)[0]) or 1.0

@@ -62,18 +62,18 @@ class Search:
 
         The cost is infinite if the run fails, so that steps are shortened.
         """
-        found = self.asked(z)
+        evaluation = self.asked(z)
         total, slope = self.problem.efforts(z * self.size)
         if self.failed:
             return np.inf, slope * self.size
-        if COST in found.values:
-            total, slope = total + found.values[COST], slope + found.slopes[COST]
+        if COST in evaluation.values:
+            total, slope = total + evaluation.values[COST], slope + evaluation.slopes[COST]
         return total, slope * self.size
 
     def condition(self, z: Array, name: str) -> tuple[float, Array]:
         """Value of the functional ``name`` at the scaled unknowns z, and its derivatives with respect to these."""
-        own = self.asked(z)
-        return own.values[name], own.slopes[name] * self.size
+        evaluation = self.asked(z)
+        return evaluation.values[name], evaluation.slopes[name] * self.size
 
     def gap(self, z: Array, name: str) -> tuple[Array, Array]:
         """Gap ``name`` between two segments at the scaled unknowns z, and its derivatives with respect to these."""
@@ -119,13 +119,13 @@ class Search:
         ``unknown`` is a mask of the unknowns without a size.
         """
         base, start = self.problem.base, 0
-        for own in base.tables.values():
-            part = np.arange(start, start + own.values.size)
+        for table in base.tables.values():
+            part = np.arange(start, start + table.values.size)
             start = int(part[-1]) + 1
             if not unknown[part].all():
                 continue
-            found = self.asked(z)
-            size = self._needed(found, part, slice(base.count))
+            evaluation = self.asked(z)
+            size = self._needed(evaluation, part, slice(base.count))
             self.size[part] = size if 0.0 < size <= STATIONARY else 1.0
 
     def size_states(self, z: Array) -> None:
@@ -138,7 +138,7 @@ class Search:
         size = self._needed(self.asked(z), part, slice(self.problem.base.count, None))
         self.size[part] = min(size, 1.0) if size > 0.0 else 1.0
 
-    def _needed(self, found: Evaluation, part: Array, kind: slice) -> float:
+    def _needed(self, evaluation: Evaluation, part: Array, kind: slice) -> float:
         """Largest of the least changes of the unknowns ``part`` that meet a violated condition or gap to first order.
 
         Without violations it is the change by which the cost would vanish. Conditions on which these unknowns hardly
@@ -149,27 +149,27 @@ class Search:
             own, whole = float(np.linalg.norm(slope[part])), float(np.linalg.norm(slope[kind]))
             return abs(miss) / own if own > NEGLIGIBLE * whole else 0.0
 
-        changes = [least(miss, found.slopes[name]) for name, miss in self._misses(found)]
-        for values, slopes in found.gaps.values():
+        changes = [least(miss, evaluation.slopes[name]) for name, miss in self._misses(evaluation)]
+        for values, slopes in evaluation.gaps.values():
             changes += [least(miss, slope) for miss, slope in zip(values, slopes, strict=True)]
         size = max(changes, default=0.0)
-        if COST in found.values:
-            by_cost = least(found.values[COST], found.slopes[COST])
+        if COST in evaluation.values:
+            by_cost = least(evaluation.values[COST], evaluation.slopes[COST])
             size = by_cost if size <= NEGLIGIBLE * by_cost else size
         return size
 
-    def _misses(self, found: Evaluation) -> list[tuple[str, float]]:
+    def _misses(self, evaluation: Evaluation) -> list[tuple[str, float]]:
         """Errors of all end conditions and limits, paired with the names of their functionals.
 
         The error of a limit that holds is zero.
         """
         rows = [
-            (end_of(name, i), found.values[end_of(name, i)] - value)
+            (end_of(name, i), evaluation.values[end_of(name, i)] - value)
             for name, (_, values) in self.problem.base.ends.items()
             for i, value in enumerate(np.ravel(values))
         ]
         for name, (_, least, largest) in self.problem.base.limits.items():
-            value = found.values[limit_of(name)]
+            value = evaluation.values[limit_of(name)]
             allowed = np.clip(value, -np.inf if least is None else least, np.inf if largest is None else largest)
             rows.append((limit_of(name), value - float(allowed)))
         return rows
@@ -227,12 +227,12 @@ def opposed(conditions: Sequence[Condition | MatchingCondition], search: Search,
     inequalities, by linear programming; conditions with a multiplier there oppose each other.
     """
     rows, ends, names = [], [], []
-    for own in conditions:
-        value, slope = np.atleast_1d(own.residual(search, z)), np.atleast_2d(own.slope(search, z))
-        for sign in (1.0, -1.0) if own.kind == "eq" else (-1.0,):
+    for condition in conditions:
+        value, slope = np.atleast_1d(condition.residual(search, z)), np.atleast_2d(condition.slope(search, z))
+        for sign in (1.0, -1.0) if condition.kind == "eq" else (-1.0,):
             rows.append(sign * slope)
             ends.append(-sign * value)
-            names += [own.name] * value.size
+            names += [condition.name] * value.size
     matrix, lower, upper = np.vstack(rows), search.sides[0] - z, search.sides[1] - z
     result = linprog(
         np.append(np.zeros(z.size), 1.0),
@@ -248,11 +248,11 @@ def opposed(conditions: Sequence[Condition | MatchingCondition], search: Search,
 
 def dependent(conditions: Sequence[Condition | MatchingCondition], search: Search, z: Array) -> list[str]:
     """Names of end conditions and gaps whose derivatives are linearly dependent at the scaled unknowns z."""
-    equal = [own for own in conditions if own.kind == "eq"]
-    slopes = [np.atleast_2d(own.slope(search, z)) for own in equal]
+    equal = [condition for condition in conditions if condition.kind == "eq"]
+    slopes = [np.atleast_2d(condition.slope(search, z)) for condition in equal]
     if not slopes:
         return []
-    names = [own.name for own, slope in zip(equal, slopes, strict=True) for _ in slope]
+    names = [condition.name for condition, slope in zip(equal, slopes, strict=True) for _ in slope]
     left, sizes, _ = np.linalg.svd(np.vstack(slopes))
     sizes = np.append(sizes, np.zeros(len(names) - sizes.size))
     shares = np.abs(left[:, sizes <= DEPENDENT * sizes[0]]).max(axis=1, initial=0.0)
@@ -266,14 +266,21 @@ def smooth_problem(
 
     z are unknowns at which the conditions are evaluated to count their values.
     """
-    largest = [np.full(np.size(own.residual(search, z)), 0.0 if own.kind == "eq" else np.inf) for own in conditions]
+    largest = [
+        np.full(np.size(condition.residual(search, z)), 0.0 if condition.kind == "eq" else np.inf)
+        for condition in conditions
+    ]
     upper = np.concatenate([np.zeros(0), *largest])
 
     def residuals(z: Array) -> Array:
-        return np.concatenate([np.zeros(0), *(np.atleast_1d(own.residual(search, z)) for own in conditions)])
+        return np.concatenate(
+            [np.zeros(0), *(np.atleast_1d(condition.residual(search, z)) for condition in conditions)]
+        )
 
     def slopes(z: Array) -> Array:
-        return np.vstack([np.zeros((0, z.size)), *(np.atleast_2d(own.slope(search, z)) for own in conditions)])
+        return np.vstack(
+            [np.zeros((0, z.size)), *(np.atleast_2d(condition.slope(search, z)) for condition in conditions)]
+        )
 
     def solved(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
         def of(z: Array) -> Any:

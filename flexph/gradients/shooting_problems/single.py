@@ -57,17 +57,17 @@ class Problem:
     @once
     def functionals(self) -> dict[str, Functional]:
         """Functionals of the run by name: the cost, each component of an end condition, and the limits."""
-        own = {} if self.cost is None else {COST: self.cost}
+        functionals = {} if self.cost is None else {COST: self.cost}
         for name, (quantity, values) in self.ends.items():
-            own |= {end_of(name, i): Last(quantity, i) for i in range(np.size(values))}
-        return own | {limit_of(name): functional for name, (functional, _, _) in self.limits.items()}
+            functionals |= {end_of(name, i): Last(quantity, i) for i in range(np.size(values))}
+        return functionals | {limit_of(name): functional for name, (functional, _, _) in self.limits.items()}
 
     def split(self, x: Array) -> tuple[dict[str, Array], dict[str, float]]:
         """Split the vector x of unknowns into the values of the input tables, by port, and the parameters, by name."""
         values, start = {}, 0
-        for port, own in self.tables.items():
-            values[port] = x[start : start + own.values.size].reshape(own.values.shape)
-            start += own.values.size
+        for port, table in self.tables.items():
+            values[port] = x[start : start + table.values.size].reshape(table.values.shape)
+            start += table.values.size
         return values, dict(zip(self.parameters, x[start:].tolist(), strict=True))
 
     def joined(self, values: Mapping[str, Any], parameters: Mapping[str, Any]) -> Array:
@@ -82,7 +82,7 @@ class Problem:
     @property
     def count(self) -> int:
         """Number of unknowns: the values at the nodes of all input tables, and the parameters."""
-        return sum(own.values.size for own in self.tables.values()) + len(self.parameters)
+        return sum(table.values.size for table in self.tables.values()) + len(self.parameters)
 
     def evaluated(self, x: Array) -> Evaluation:
         """Functionals at the unknowns x, with their derivatives with respect to these."""
@@ -128,7 +128,7 @@ class Problem:
 
         A free duration is among the parameters.
         """
-        return {port: (self.stretched(own.times, parameters), values[port]) for port, own in self.tables.items()}
+        return {port: (self.stretched(table.times, parameters), values[port]) for port, table in self.tables.items()}
 
     def by_unknowns(self, own: Gradient) -> Array:
         """Derivatives (n,) of a functional with respect to all unknowns, from its gradient."""
@@ -139,12 +139,12 @@ class Problem:
     def shares(self) -> dict[str, Array]:
         """Matrices (N, k), by port, that interpolate the k values of its input table at the midpoints of N steps."""
         middles = 0.5 * (self.times[1:] + self.times[:-1])
-        return {port: hats(own.times, middles) for port, own in self.tables.items()}
+        return {port: hats(table.times, middles) for port, table in self.tables.items()}
 
     @once
     def masses(self) -> dict[str, Array]:
         """Matrices Q (k, k), by port, with ∫ u² dt = uᵀQu for the values u of each table at its nodes."""
-        return {port: _mass(own.times) for port, own in self.tables.items()}
+        return {port: _mass(table.times) for port, table in self.tables.items()}
 
     def efforts(self, x: Array) -> tuple[float, Array]:
         """Effort Σ w ∫ |u|² dt plus the cost of the duration, and its derivatives with respect to all unknowns."""

@@ -176,34 +176,34 @@ class PairBlocks(BlockStepper):
         count, solved = save.rows(len(times) - 1), np.zeros(1, dtype=np.int64)
         rows = Rows(*(np.zeros((count, width)) for width in self.compiled.widths))
         rows.flow[0] = run.recorder.open_values("flows")
-        own = None if loops is None else CoupledRows(loops, start.x, 2 * tries + 1, self.evaluation)
-        steps = np.zeros(3) if own is None else own.times
+        coupled_rows = None if loops is None else CoupledRows(loops, start.x, 2 * tries + 1, self.evaluation)
+        steps = np.zeros(3) if coupled_rows is None else coupled_rows.times
         pair = Pair(*self.parts.pair[:4], values, np.zeros(self.compiled.motion), steps, np.zeros((count, 2)))
         calls = None
-        if own is not None:
+        if coupled_rows is not None:
             table = table._replace(inputs=np.repeat(table.inputs, 2, axis=0))
-            calls = no_calls()._replace(within=self.compiled.within(own.coupling))
+            calls = no_calls()._replace(within=self.compiled.within(coupled_rows.coupling))
         ways = save.every, save.before
         self.compiled.take_controlled(table, pair, ways, rows=rows, solved=solved, calls=calls)
         run.longest = max(run.longest, float(values[LONGEST]))
         size, known = StepSize(float(values[H]), float(values[LAST])), float(values[ENERGY])
         block = self._chosen(rows, pair, save)._replace(restart=(size, known, None)) if solved[0] else None
-        if own is not None:
-            own.coupling.store_jacobian()
-            block = None if block is None else own.added(block, size, known)
+        if coupled_rows is not None:
+            coupled_rows.coupling.store_jacobian()
+            block = None if block is None else coupled_rows.added(block, size, known)
         restart, raised = (
             ControlState(size, known, float(values[REJECTED])),
-            None if own is None else own.coupling.error,
+            None if coupled_rows is None else coupled_rows.coupling.error,
         )
         return PairBlock(block, restart, float(values[STATUS]), float(values[ERROR]), raised)
 
     def _values(self, control: StepSizeControl, at: ControlState, tries: int) -> Array:
         """Parameters and state of step size control, as the array that the loops read and write."""
-        own, values = control.controller, np.zeros(CONTROLS)
+        controller, values = control.controller, np.zeros(CONTROLS)
         relative, size = self.error.tolerance.relative, at.size
         values[: MOST + 1] = (
-            *(tries, size.h, size.error, at.known, relative, own.smallest),
-            *(own.order, own.safety, own.least, own.most),
+            *(tries, size.h, size.error, at.known, relative, controller.smallest),
+            *(controller.order, controller.safety, controller.least, controller.most),
         )
         values[REJECTED] = at.rejected
         return values

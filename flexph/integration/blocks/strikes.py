@@ -193,10 +193,10 @@ class StrikeBlocks(BlockStepper):
         super().__init__(scheme)
 
     def _loops(self) -> Stepper:
-        own = self.scheme
-        between = TimeCallback(own.mechanism, own.table, own.forcing)
-        kinds = {"by_events": own.by_events, "least_norm": own.least_norm}
-        return StrikeSteps(own.mechanism, own.accounts, between, **kinds, tell=self._warn_of_many)
+        scheme = self.scheme
+        between = TimeCallback(scheme.mechanism, scheme.table, scheme.forcing)
+        kinds = {"by_events": scheme.by_events, "least_norm": scheme.least_norm}
+        return StrikeSteps(scheme.mechanism, scheme.accounts, between, **kinds, tell=self._warn_of_many)
 
     @property
     def estimate(self) -> ErrorEstimate | None:

@@ -89,8 +89,8 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
     for k in {*joints.plus, *joints.minus, *contacts.node[~contacts.rigid].ravel()} - {-1}:
         is_master[nodes.col[nodes.ptr[k] : nodes.ptr[k + 1]]] = True
     by_follower = _by_follower(inertia.weight.shape[1], nodes, loads)
-    for own in by_follower:
-        is_master[own.coordinates] = True
+    for follower in by_follower:
+        is_master[follower.coordinates] = True
     count = _Counter()
     turning, flexing = inertia.turns[:, None] > 0, (np.diff(inertia.first) > 0)[:, None]
     v = count.take(np.ones((bodies, d), dtype=bool))
@@ -100,38 +100,47 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
     l = count.take(np.ones(rows, dtype=bool))
     e = count.take(np.full((len(joints.plus) * frames.is_wide, d), True))
     ptr, col = _vector_columns(nodes, joints, v, w, c, m)
-    groups = _by_element(strains, np.hstack([v, w])) + [np.hstack([v, w])[own].ravel() for own in frames.groups]
+    groups = _by_element(strains, np.hstack([v, w])) + [
+        np.hstack([v, w])[follower].ravel() for follower in frames.groups
+    ]
     touched = unknowns_of(contacts, nodes, (v, w, c, m))
     if not frames.is_pile:
-        groups += {id(own): own for own in touched}.values()
+        groups += {id(follower): follower for follower in touched}.values()
     wheels = [(products_of_slip(slips, slip), touched[k][touched[k] >= 0]) for k, slip in loaded_wheels(contacts)]
     if frames.is_wide:
         groups += [
-            np.concatenate([v[own.bodies].ravel(), w[own.bodies].ravel(), c[own.bodies].ravel(), m[own.coordinates]])
-            for own in by_follower
+            np.concatenate(
+                [
+                    v[follower.bodies].ravel(),
+                    w[follower.bodies].ravel(),
+                    c[follower.bodies].ravel(),
+                    m[follower.coordinates],
+                ]
+            )
+            for follower in by_follower
         ]
         unknowns = Unknowns(v, w, c, m, l, e)
         blocks = _blocks(inertia, (joints, rolling, curves, slips, ropes), unknowns, (ptr, col)) + [
-            (own, own) for own in groups
+            (follower, follower) for follower in groups
         ]
-        blocks += [(_columns_of(joints, (ptr, col), products), own) for products, own in wheels]
+        blocks += [(_columns_of(joints, (ptr, col), products), follower) for products, follower in wheels]
         entries = m[np.repeat(np.arange(n), np.diff(inertia.ptr))], m[inertia.col.astype(np.int64)]
         order, *by_columns = sparse_pattern(unknowns, _is_node(strains, frames, bodies), blocks, entries)
         wide = -1
     else:
-        groups += [np.concatenate([w[own.bodies].ravel(), m[own.coordinates]]) for own in by_follower]
-        groups = [np.unique(own[own >= 0]) for own in groups]
+        groups += [np.concatenate([w[follower.bodies].ravel(), m[follower.coordinates]]) for follower in by_follower]
+        groups = [np.unique(follower[follower >= 0]) for follower in groups]
         by_products = partial(_columns_of, joints, (ptr, col))
-        by_curve = [_along_curve(by_products, own, l) for own in curve_points(curves)]
+        by_curve = [_along_curve(by_products, follower, l) for follower in curve_points(curves)]
         groups += [
             np.concatenate([by_products(products), l[rows]])
             for products, rows in zip(slip_products(slips), slip_loads(slips), strict=True)
         ]
         groups += [by_products(products) for products in rope_products(ropes)]
-        groups += [np.concatenate([by_products(products), own]) for products, own in wheels]
+        groups += [np.concatenate([by_products(products), follower]) for products, follower in wheels]
         groups = _groups(inertia, (joints, rolling), (v, w, c, m, l), (ptr, col)) + groups
         order = np.argsort(np.hstack([v, w]).ravel()) if frames.is_pile else _number(count.total, groups, by_curve)
-        groups += [own.whole for own in by_curve]
+        groups += [follower.whole for follower in by_curve]
         order, by_columns = _grouped_order(order, v[frames.together > 0]), [np.zeros(1, int), np.zeros(0, int)]
         wide = max([0, *(np.ptp(order[g]) for g in groups)])
     v, w, c, m, l, e = (np.where(x >= 0, order[x], -1) for x in (v, w, c, m, l, e))

@@ -175,7 +175,7 @@ def _law_arrays(a: Arrays) -> dict[str, Any]:
     for k, part in enumerate(lines, len(a.springs.laws)):
         rows = part.rows[:, 0]
         law[rows], width[rows], viscous[rows] = k, part.volume, undeformed[rows]
-        schedule[rows] = next((i for i, own in enumerate(timed) if own is part), -1)
+        schedule[rows] = next((i for i, law_rows in enumerate(timed) if law_rows is part), -1)
     return {"law": law, "width": width, "viscous": viscous, "schedule": schedule}
 
 

@@ -151,8 +151,8 @@ class Measure:
     @property
     def relation(self) -> Relation | None:
         """Resistive relation of the damping, None if it has a coefficient."""
-        own = self.damping.relation if isinstance(self.damping, ScheduledRelation) else self.damping
-        return own if isinstance(own, Relation) else None
+        relation = self.damping.relation if isinstance(self.damping, ScheduledRelation) else self.damping
+        return relation if isinstance(relation, Relation) else None
 
     @property
     def is_controlled(self) -> bool:

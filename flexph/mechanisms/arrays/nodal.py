@@ -206,11 +206,11 @@ def flow_arrays(bodies: Mapping[str, AnyBody]) -> tuple[Flow, ...]:
     """
     flows, first = [], 0
     for k, (name, body) in enumerate(bodies.items()):
-        own = body.flow if isinstance(body, NodalBody) else None
-        if own is not None:
-            speed = own.speed if callable(own.speed) else partial(_constant, own.speed)
-            parts = own.along, own.tension, own.shape, own.slope
-            flows.append(Flow(k, first, own.mass, f"{name}: the speed", speed, *parts))
+        body_flow = body.flow if isinstance(body, NodalBody) else None
+        if body_flow is not None:
+            speed = body_flow.speed if callable(body_flow.speed) else partial(_constant, body_flow.speed)
+            parts = body_flow.along, body_flow.tension, body_flow.shape, body_flow.slope
+            flows.append(Flow(k, first, body_flow.mass, f"{name}: the speed", speed, *parts))
         first += len(body.frames)
     return tuple(flows)
 
@@ -258,9 +258,9 @@ class RigidMotion:
         self.spins[turning] = self.centres.size + np.arange(s * len(turning)).reshape(-1, s)
         self.lines = np.zeros(self.centres.size + s * len(turning))
         for i in turning:
-            own = owned[i]
-            if isinstance(own, NodalBody) and own.tangents is not None:
-                spread = np.square(own.places - own.centre).sum(axis=1)
+            body = owned[i]
+            if isinstance(body, NodalBody) and body.tangents is not None:
+                spread = np.square(body.places - body.centre).sum(axis=1)
                 self.lines[self.spins[i]] = LINE * float(self.masses[i] @ spread)
         self.size, self._columns = self.centres.size + s * len(turning), columns
         self.is_plain = len(owned) == len(columns.v)

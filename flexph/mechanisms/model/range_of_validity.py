@@ -104,8 +104,8 @@ def _bent_frames(bodies: Mapping[str, AnyBody], name: str, parts: Mapping[str, s
     at, of = (parts.get(f"{name}.{part}", slice(0, 0)).start for part in ("deformation", "stress"))
     for i, body in enumerate(bodies[name].frames, first_frame(name, bodies)):
         if body.size and body.section_rotation is not None:
-            own = _Frame(body, slice(at, at + body.size), slice(of, of + body.stress_size), tuple(held.get(i, ())))
-            frames.append(own)
+            frame = _Frame(body, slice(at, at + body.size), slice(of, of + body.stress_size), tuple(held.get(i, ())))
+            frames.append(frame)
         at, of = at + body.size, of + body.stress_size
     return frames
 

@@ -162,15 +162,17 @@ class References:
         if not self._moving:
             return self.anchored
         values = self.anchored.copy()
-        for own in self._moving:
-            values[own.first] = own.at(time)
+        for function in self._moving:
+            values[function.first] = function.at(time)
         return values
 
     def rates(self, time: float) -> Array:
         """Time derivatives of the free lengths and angles just after a time, (springs,)."""
         rates = self._still.copy()
-        for own in self._moving:
-            rates[own.first] = rate_after(own.value, 1, time, own.name.removesuffix(": the reference"))[0]
+        for function in self._moving:
+            rates[function.first] = rate_after(function.value, 1, time, function.name.removesuffix(": the reference"))[
+                0
+            ]
         return rates
 
     def factors(self, time: float) -> Array:
@@ -203,8 +205,8 @@ class References:
         if not self.moves:
             return self._still[None]
         rows = self._values(times)
-        for own in self._moving:
-            rows[:, own.first] = np.diff(own.along(times))
+        for function in self._moving:
+            rows[:, function.first] = np.diff(function.along(times))
         return rows
 
     def along(self, times: Array, ends: Array) -> tuple[Array, Array]:
@@ -216,11 +218,11 @@ class References:
         """
         references = np.tile(self._still, (len(times) if self._moving else 1, 1))
         factors = np.ones((len(times) if self._count else 1, self._count))
-        for own in self._moving:
-            references[:, own.first] = own.along(times)
-        for own in self._changing:
-            if self._first <= own.first < self._first + self._count:
-                factors[:, own.first - self._first] = own.along(times)
+        for function in self._moving:
+            references[:, function.first] = function.along(times)
+        for function in self._changing:
+            if self._first <= function.first < self._first + self._count:
+                factors[:, function.first - self._first] = function.along(times)
         for factor, values in self._factors(times, self._inputs(times, ends)):
             if factor.kind == FACTORS:
                 factors[:, factor.number] = values
@@ -231,9 +233,9 @@ class References:
         rows = np.zeros((len(times) - 1, self.width))
         for first, count in self._ones:
             rows[:, first : first + 2 * count] = 1.0
-        for own in self._changing:
-            values = own.along(times)
-            rows[:, own.first], rows[:, own.last] = values[:-1], values[1:]
+        for function in self._changing:
+            values = function.along(times)
+            rows[:, function.first], rows[:, function.last] = values[:-1], values[1:]
         inputs = self._forcing.before(times) if self._controlled and self._forcing is not None else None
         for factor, values in self._factors(times, inputs):
             start, count = self._places[factor.kind]

@@ -54,9 +54,11 @@ def joint_rates(mechanism: Model, c: Configuration) -> Any:
     a, joints = mechanism.network.arrays, locked_joints(mechanism)
     rates = [_rates_of(mechanism, c, joint) for joint in joints]
     height = a.dim + a.n.shape[0]
-    rows = [np.repeat(np.arange(height) + height * k, own.columns.size) for k, own in enumerate(rates)]
-    columns = [np.tile(own.columns, height) for own in rates]
-    entries = [own.entries.ravel() for own in rates]
+    rows = [
+        np.repeat(np.arange(height) + height * k, velocity_rows.columns.size) for k, velocity_rows in enumerate(rates)
+    ]
+    columns = [np.tile(velocity_rows.columns, height) for velocity_rows in rates]
+    entries = [velocity_rows.entries.ravel() for velocity_rows in rates]
     shape = height * len(joints), velocity_count(a)
     if not rates:
         return kept(a, np.zeros(shape))
@@ -82,11 +84,11 @@ def _rates_of(mechanism: Model, c: Configuration, joint: Connection) -> Velocity
         parts.append((VelocityRows(turning.columns, swept), -1.0 / lever(a), 0))
     if first.spin is not None and second.spin is not None:
         parts += [(first.spin, 1.0, a.dim), (second.spin, -1.0, a.dim)]
-    columns = np.concatenate([own.columns for own, _, _ in parts])
+    columns = np.concatenate([velocity_rows.columns for velocity_rows, _, _ in parts])
     entries, start = np.zeros((a.dim + a.n.shape[0], columns.size)), 0
-    for own, factor, top in parts:
-        end = start + own.columns.size
-        entries[top : top + len(own.entries), start:end] = factor * own.entries
+    for velocity_rows, factor, top in parts:
+        end = start + velocity_rows.columns.size
+        entries[top : top + len(velocity_rows.entries), start:end] = factor * velocity_rows.entries
         start = end
     return VelocityRows(columns, entries)
 

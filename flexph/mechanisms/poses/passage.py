@@ -120,11 +120,11 @@ def _projected(mechanism: Model, state: State, table: TimeTable) -> tuple[State,
     change, mu = np.zeros_like(v), none
     basis = independent(mechanism, G)
     spread = sparse.eye_array(rows) if basis is None else basis
-    own = weighed(a, state.time)
+    arrays = weighed(a, state.time)
     for _ in range(2):  # the second time removes round-off
-        y = impulses(own, c.u, spread.T @ G, (spread.T @ (G @ (v - change) - b))[:, None])[:, 0]
+        y = impulses(arrays, c.u, spread.T @ G, (spread.T @ (G @ (v - change) - b))[:, None])[:, 0]
         change, mu = change + y[: v.size], mu + spread @ y[v.size :]
-    M = mass_of(own, c.u)
+    M = mass_of(arrays, c.u)
     if not b.any() and _energy_of(M, v - change) <= AT_REST**2 * _energy_of(M, v):
         change = v  # nothing can move
     lost = _energy_of(M, change)
@@ -205,7 +205,7 @@ def _refuse_open(old: Model, new: Model, state: State, name: str) -> None:
     excess[[row in theirs for row in new.constraint_names]] = -1.0
     worst = int(np.argmax(excess))
     if excess[worst] > 0.0:
-        unit = "rad" if [r for own in new.connections for r in own.rows][worst].unit == "N m" else "m"
+        unit = "rad" if [r for connection in new.connections for r in connection.rows][worst].unit == "N m" else "m"
         raise ValueError(
             f"{name} at t = {state.time:.6g} s: {new.constraint_names[worst]} is off by {abs(gap[worst]):.3g} {unit}; "
             "lock where the joint is closed: give the instant by when=, or a joint without a stated pose"

@@ -190,7 +190,7 @@ def _curve_forces(
     ``multiplier`` (k,) is that of the row.
     """
     curve = next(c for c in mechanism.network.arrays.curves if row in c.rows)
-    listed = [product for own in law.curve.products for product in own]
+    listed = [product for products in law.curve.products for product in products]
     values = np.array([points.product(product) for product in listed])
     alone = curve._replace(products=np.arange(len(listed)).reshape(curve.products.shape))
     gains = np.array([on_curve(alone, at, at).gain[law.component].ravel() for at in values.T])
@@ -200,11 +200,11 @@ def _curve_forces(
 def _distance_forces(law: Distances, multiplier: Array, points: _BodyVectors) -> list[tuple[Product, Array]]:
     """Products V·W in the constraint row of a closed contact, each with its generalised force (k,)."""
     forces = []
-    for weight, own in zip(law.weights, law.distances, strict=True):
-        alone = DistanceArray(own.kind, np.arange(len(own.products)), own.shape, own.blend)
-        values = np.array([points.product(product) for product in own.products])
+    for weight, distance in zip(law.weights, law.distances, strict=True):
+        alone = DistanceArray(distance.kind, np.arange(len(distance.products)), distance.shape, distance.blend)
+        values = np.array([points.product(product) for product in distance.products])
         slopes = np.array([alone.at(at)[1] for at in values.T])
-        forces += [(product, weight * multiplier * slopes[:, i]) for i, product in enumerate(own.products)]
+        forces += [(product, weight * multiplier * slopes[:, i]) for i, product in enumerate(distance.products)]
     return forces
 
 

@@ -133,8 +133,10 @@ class Constraints:
                 return "not all translations are coupled"
             return self._coupling(k, block, name, "rigid", node, [row[0] for row in block.data])
         if word == "DISTRIBUTING COUPLING":
-            own = [s for s in part.strange if s.elset and s.elset.upper() == block.parameters.get("ELSET", "").upper()]
-            nodes = [nodes[0] for s in own for nodes in s.nodes if nodes]
+            unknown_cells = [
+                s for s in part.strange if s.elset and s.elset.upper() == block.parameters.get("ELSET", "").upper()
+            ]
+            nodes = [nodes[0] for s in unknown_cells for nodes in s.nodes if nodes]
             weights = [_weight(row) for row in block.data]
             if len(nodes) != 1 or None in weights:
                 return "weights are not positive" if len(nodes) == 1 else ""

@@ -68,7 +68,7 @@ class Sections:
 
         ``materials``: material numbers of the elements of each section.
         """
-        return {n: _checked(own, materials[n]) for n, own in self.held.items() if n in materials}
+        return {n: _checked(section, materials[n]) for n, section in self.held.items() if n in materials}
 
 
 def _checked(own: _Section, materials: set[int]) -> ShellSection:

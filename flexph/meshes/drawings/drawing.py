@@ -204,7 +204,7 @@ def _names(paths: list[str]) -> list[str]:
 
 def _part(solid: dict[str, Any], name: str, known: Mapping[str, FileMaterialName], scale: float) -> Part:
     labels = [label.strip() for label in solid["name"].split("/")]
-    own = next((known[label] for label in reversed(labels) if label in known), FileMaterialName())
+    file_material_name = next((known[label] for label in reversed(labels) if label in known), FileMaterialName())
     points = np.array([p for face in solid["faces"] for p in (*face.get("points", []), face["centre"])])
     return Part(
         name=name,
@@ -212,8 +212,8 @@ def _part(solid: dict[str, Any], name: str, known: Mapping[str, FileMaterialName
         centre=scale * np.array(solid["centre"]),
         inertia=scale**5 * np.array(solid["inertia"]),
         ports=proposed_ports(solid["faces"], scale),
-        density=own.density,
-        material=own.name,
+        density=file_material_name.density,
+        material=file_material_name.name,
         colour=solid["colour"],
         size=(scale * points.min(axis=0), scale * points.max(axis=0)),
         faces=tuple(solid["faces"]),

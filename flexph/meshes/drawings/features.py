@@ -114,24 +114,24 @@ def _cylinder(face: dict[str, Any]) -> _Cylinder:
     return _Cylinder(at, axis, face["radius"], face["concave"], low, high, swept, (face["tag"],))
 
 
-def _joined(groups: list[_Cylinder], own: _Cylinder) -> list[_Cylinder]:
-    """Groups of cylindrical faces with ``own`` added, merged with the coaxial groups of equal radius that adjoin it."""
+def _joined(groups: list[_Cylinder], cylinder: _Cylinder) -> list[_Cylinder]:
+    """Groups of cylindrical faces with ``cylinder`` added, merged with adjoining coaxial groups of equal radius."""
     kept = []
     for other in groups:
-        near = NEAR * own.radius
+        near = NEAR * cylinder.radius
         same = (
-            own.concave == other.concave
-            and abs(own.radius - other.radius) <= near
-            and np.linalg.norm(np.cross(own.axis, other.axis)) <= 1e-6
-            and float(np.linalg.norm(own.at - other.at)) <= max(near, 1e-6 * float(np.linalg.norm(own.at)))
+            cylinder.concave == other.concave
+            and abs(cylinder.radius - other.radius) <= near
+            and np.linalg.norm(np.cross(cylinder.axis, other.axis)) <= 1e-6
+            and float(np.linalg.norm(cylinder.at - other.at)) <= max(near, 1e-6 * float(np.linalg.norm(cylinder.at)))
         )
-        if same and own.low <= other.high + near and other.low <= own.high + near:
-            faces = tuple(sorted((*own.faces, *other.faces)))
-            low, high = min(own.low, other.low), max(own.high, other.high)
-            own = replace(own, low=low, high=high, swept=own.swept + other.swept, faces=faces)
+        if same and cylinder.low <= other.high + near and other.low <= cylinder.high + near:
+            faces = tuple(sorted((*cylinder.faces, *other.faces)))
+            low, high = min(cylinder.low, other.low), max(cylinder.high, other.high)
+            cylinder = replace(cylinder, low=low, high=high, swept=cylinder.swept + other.swept, faces=faces)
         else:
             kept.append(other)
-    return [*kept, own]
+    return [*kept, cylinder]
 
 
 def _balls(faces: Sequence[dict[str, Any]]) -> list[ProposedPort]:

@@ -70,12 +70,12 @@ def toothed_wheels(faces: Sequence[Mapping[str, Any]], scale: float) -> tuple[To
     rows: list[_CylinderFaces] = []
     for face in faces:
         if face["kind"] == "Cylinder" and "axis" in face:
-            own = _row(face)
-            same = next((k for k, other in enumerate(rows) if _side_by_side(own, other)), None)
+            cylinder_faces = _row(face)
+            same = next((k for k, other in enumerate(rows) if _side_by_side(cylinder_faces, other)), None)
             if same is None:
-                rows.append(own)
+                rows.append(cylinder_faces)
             else:
-                rows[same] = _merged_rows(rows[same], own)
+                rows[same] = _merged_rows(rows[same], cylinder_faces)
     counted = [(row, _teeth(row)) for row in rows]
     wheels: list[tuple[_CylinderFaces, int, list[_CylinderFaces]]] = []
     for row, teeth in counted:
@@ -148,13 +148,13 @@ def _teeth(row: _CylinderFaces) -> int | None:
 
 
 def _wheel(row: _CylinderFaces, teeth: int, held: Sequence[_CylinderFaces], scale: float) -> ToothedWheel:
-    radii = [own.radius for own in held]
+    radii = [cylinder_faces.radius for cylinder_faces in held]
     tip = min(radii) if row.concave else max(radii)
     sign = 1.0 if row.concave else -1.0
     root = max(radii) if row.concave else min(radii)
     if root == tip:  # roots that are rounded, without a cylinder
         root = tip * (1.0 + sign * DEPTH * 2.0 / (teeth - sign * 2.0))
-    faces = tuple(sorted(tag for own in held for tag in own.tags))
+    faces = tuple(sorted(tag for cylinder_faces in held for tag in cylinder_faces.tags))
     lengths = scale * row.width, teeth, scale * tip, scale * root
     return ToothedWheel("", scale * row.at, row.axis, *lengths, row.concave, faces)
 

@@ -183,13 +183,13 @@ class Deck:
         Such elements are shells on solids, or bars in solids. There is one entry for each name of a card.
         """
         why = "an element with properties, of lower dimension than the body"
-        own: dict[str, LeftOut] = {}
+        omissions: dict[str, LeftOut] = {}
         for kind, cells in self.cells.items():
             if dimension(kind) < top:
                 for _, card in cells:
                     if card.name == "CONROD" or _group(card) in self.properties:
-                        own.setdefault(card.name, LeftOut(card.name, card.place, "mass", why))
-        return list(own.values())
+                        omissions.setdefault(card.name, LeftOut(card.name, card.place, "mass", why))
+        return list(omissions.values())
 
     def _masses(self, constraints: Constraints) -> tuple[PointMass, ...]:
         """Masses CONM2 at nodes of the body.

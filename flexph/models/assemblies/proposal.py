@@ -240,12 +240,12 @@ def _rigid(groups: dict[str, str], touches: Sequence[Touch], known: Known) -> li
     """
     welds: list[ProposedJoint] = []
     while True:
-        found = [joint for joint in _pairs(groups, touches, known) if joint.pair.kind == "weld"]
-        for joint in found:
+        proposed_joints = [joint for joint in _pairs(groups, touches, known) if joint.pair.kind == "weld"]
+        for joint in proposed_joints:
             if groups[joint.first] != groups[joint.second]:
                 welds.append(joint)
                 _join(groups, joint.first, joint.second)
-        if not found:
+        if not proposed_joints:
             return welds
 
 

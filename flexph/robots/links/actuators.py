@@ -70,7 +70,7 @@ def efforts_of(joints: Mapping[str, RobotJoint], actuators: Mapping[str, Actuato
 
 def _driven(actuators: Mapping[str, Actuator]) -> list[str]:
     """Names of the joints that actuators move."""
-    return list(dict.fromkeys(name for own in actuators.values() for name in own.gears))
+    return list(dict.fromkeys(name for actuator in actuators.values() for name in actuator.gears))
 
 
 def _ports(joint: RobotJoint) -> list[str]:
@@ -130,14 +130,16 @@ def feedback_of(
         if not callable(command):
             check.number(f"commands[{name!r}]", command)
     driven = [joints[name] for name in _driven(actuators)]
-    ratios = np.array([[own.gears.get(joint.name, 0.0) for joint in driven] for own in actuators.values()])
-    laws = np.array([(own.gain, *own.bias, *own.range, *own.force) for own in actuators.values()])
+    ratios = np.array([[actuator.gears.get(joint.name, 0.0) for joint in driven] for actuator in actuators.values()])
+    laws = np.array(
+        [(actuator.gain, *actuator.bias, *actuator.range, *actuator.force) for actuator in actuators.values()]
+    )
     limits = np.array([math.inf if joint.limit is None else joint.limit.effort for joint in driven])
     unit = [np.concatenate(_directions(joint)) for joint in driven]
     inputs, row = np.zeros((sum(map(len, unit)), len(driven))), 0
-    for k, own in enumerate(unit):
-        inputs[row : row + len(own), k] = own
-        row += len(own)
+    for k, actuator in enumerate(unit):
+        inputs[row : row + len(actuator), k] = actuator
+        row += len(actuator)
     sensors: dict[str, Any] = {}
     for joint in driven:
         sensors |= {joint.name: joint.coordinate, f"{joint.name} rate": joint.rate}

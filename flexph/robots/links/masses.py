@@ -91,10 +91,10 @@ def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[
 
 def check_moments(bodies: Mapping[str, Masses]) -> None:
     """Raise ValueError for a body with a negative principal moment of inertia."""
-    for name, own in bodies.items():
-        size = np.linalg.eigvalsh(own.moments) if own.moments.any() else np.zeros(3)
+    for name, masses in bodies.items():
+        size = np.linalg.eigvalsh(masses.moments) if masses.moments.any() else np.zeros(3)
         if size[0] < -check.ROUND_OFF * np.abs(size).max():
-            raise _negative(name, own.moments)
+            raise _negative(name, masses.moments)
 
 
 def _nearest(moments: Array) -> Array:

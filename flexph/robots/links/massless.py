@@ -83,19 +83,19 @@ def _least_carried(masses: Mapping[str, Masses], skeleton: Skeleton) -> tuple[di
     return smallest
 
 
-def _least(own: Masses, mass: float, moment: float) -> Masses:
-    size, axes = np.linalg.eigh(own.moments)
+def _least(masses: Masses, mass: float, moment: float) -> Masses:
+    size, axes = np.linalg.eigh(masses.moments)
     lifted = np.where(size <= LEAST * size[-1], np.maximum(size, 0.0) + moment, size)
-    return Masses(own.mass or mass, own.centre, (axes * lifted) @ axes.T)
+    return Masses(masses.mass or mass, masses.centre, (axes * lifted) @ axes.T)
 
 
-def _smallest_moment(own: Masses) -> float:
+def _smallest_moment(masses: Masses) -> float:
     """Smallest nonzero moment of inertia of a body: principal ones, and mass times squared distance from the joint.
 
     It is inf if all are zero.
     """
-    size = np.linalg.eigvalsh(own.moments)
-    about_joint = own.mass * float(own.centre @ own.centre)
+    size = np.linalg.eigvalsh(masses.moments)
+    about_joint = masses.mass * float(masses.centre @ masses.centre)
     return float(min([*size[size > LEAST * size[-1]], *([about_joint] if about_joint else [])], default=np.inf))
 
 
@@ -132,7 +132,7 @@ def _skew_pose(skeleton: Skeleton) -> dict[str, Array]:
     """Poses (4, 4) of all links at generic joint coordinates, at which no axes are parallel or coplanar by chance."""
     rng, joints = np.random.default_rng(0), skeleton.joints
     values = {joint.name: rng.uniform(0.3, 0.9) if joint.kind in (*TURNING, *SLIDING) else 0.0 for joint in joints}
-    values |= {name: own.ratio * values.get(own.leader, 0.0) for name, own in skeleton.couplings.items()}
+    values |= {name: coupling.ratio * values.get(coupling.leader, 0.0) for name, coupling in skeleton.couplings.items()}
     return link_poses(skeleton.root, joints, values)
 
 
@@ -199,10 +199,10 @@ def _independent(names: Sequence[str], couplings: Mapping[str, Coupling]) -> Arr
     return rates
 
 
-def _spatial(own: Masses, pose: Array) -> Array:
+def _spatial(masses: Masses, pose: Array) -> Array:
     """Inertia matrix (6, 6) of a body at a pose (4, 4), for twists (spin, velocity of the origin) in world axes."""
-    centre = pose[:3, :3] @ own.centre + pose[:3, 3]
+    centre = pose[:3, :3] @ masses.centre + pose[:3, 3]
     move = np.hstack([np.einsum("aij,j->ia", cross(3), centre), np.eye(3)])  # velocity of the centre
-    inertia = own.mass * move.T @ move
-    inertia[:3, :3] += pose[:3, :3] @ own.moments @ pose[:3, :3].T
+    inertia = masses.mass * move.T @ move
+    inertia[:3, :3] += pose[:3, :3] @ masses.moments @ pose[:3, :3].T
     return np.asarray(inertia)

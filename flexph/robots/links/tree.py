@@ -86,14 +86,14 @@ def leaders(joints: Sequence[JointElement]) -> dict[str, Mimic]:
     return resolved
 
 
-def _after(law: Mimic, own: Mimic | None) -> Mimic | None:
+def _after(law: Mimic, mimic: Mimic | None) -> Mimic | None:
     """Law by which a joint follows the leader of its own leader; None if its leader follows no joint.
 
-    ``law`` relates the joint to its leader, ``own`` the leader to the next leader.
+    ``law`` relates the joint to its leader, ``mimic`` the leader to the next leader.
     """
-    if own is None:
+    if mimic is None:
         return None
-    return Mimic(own.leader, law.multiplier * own.multiplier, law.multiplier * own.offset + law.offset)
+    return Mimic(mimic.leader, law.multiplier * mimic.multiplier, law.multiplier * mimic.offset + law.offset)
 
 
 def couplings(followers: Mapping[str, Mimic], kept: Collection[str]) -> dict[str, Coupling]:

@@ -75,12 +75,12 @@ class ProjectedMatrices:
 
         return Matrices(*(central_of_order_four(at, self.at[name], step) / step))
 
-    def _of(self, own: LinearPHDAE) -> Matrices:
+    def _of(self, system: LinearPHDAE) -> Matrices:
         """Project the matrices of a system onto the kernel of its G.
 
         The basis of the kernel is the basis at ``at``, projected onto this kernel.
         """
-        Z, G = self.basis, dense(own.G)
+        Z, G = self.basis, dense(system.G)
         if G.shape[0]:
             Z = Z - np.linalg.pinv(G) @ (G @ Z)
-        return Matrices(Z.T @ dense(own.E) @ Z, Z.T @ (dense(own.J) - dense(own.R)) @ Z, Z.T @ dense(own.B))
+        return Matrices(Z.T @ dense(system.E) @ Z, Z.T @ (dense(system.J) - dense(system.R)) @ Z, Z.T @ dense(system.B))

@@ -77,8 +77,8 @@ def started(executor: Executor | str | None, jobs: int | None) -> Iterator[Engin
     elif jobs == 1:
         yield Engine(InThisProcess(), 1)
     else:
-        with _processes(jobs) as own:
-            yield own
+        with _processes(jobs) as engine:
+            yield engine
 
 
 @contextmanager
