@@ -119,7 +119,7 @@ class ControlLoops:
         return True
 
     def answer(self, k: int, seen: list[float]) -> None:
-        """Call number ``k`` of the called controllers; ``seen`` are the time and the readings of this controller."""
+        """Call the controller with the index ``k``; ``seen`` are the time [s] and the readings of its sensors."""
         if self.called[k].call_feedback(seen, self._held):
             self._check(f" at t = {seen[0]:.6g} s")
 
@@ -174,7 +174,7 @@ class ControlLoops:
             self._check(f" at t = {time:.6g} s")
 
     def held_before(self, time: float) -> Array:
-        """Inputs (i,) that were held up to a time [s], before the controllers called then changed them."""
+        """Inputs (i,) in the step that ends at a time [s], without the changes by controllers called at this time."""
         return self._before[1] if self._before[0] == time else self.held
 
     def follow(self, step: Any, time: float, start: Any) -> None:

@@ -40,7 +40,7 @@ class Law(Protocol):
         """
 
     def stiffness(self, rate: float, force: float) -> float:
-        """Derivative ∂f/∂s of the force with respect to the rate at a point of the law; infinite if it holds s."""
+        """Derivative ∂f/∂s of the force with respect to the rate at a point of the law; infinite if it fixes s."""
 
 
 @checked
@@ -92,7 +92,7 @@ class DryFriction:
         return free + most, -self.level
 
     def stiffness(self, rate: float, force: float) -> float:
-        """Derivative ∂f/∂s of the force with respect to the rate: infinite if 0 < |f| < T, which holds it, else 0."""
+        """Derivative ∂f/∂s of the force with respect to the rate: infinite if s is fixed, 0 < |f| < T, else 0."""
         return math.inf if 0.0 < abs(force) < self.level else 0.0
 
 
@@ -127,7 +127,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class Limit:
-    """Law of a resistance against the excess of a rate over a limit, for both signs of the rate."""
+    """Law of a resistance above a limit of the rate: f = resistance · (|s| − limit) · sign(s), zero for |s| < limit."""
 
     limit: float
     resistance: float
@@ -207,7 +207,10 @@ def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Arra
 
 
 class _Point(NamedTuple):
-    """Rates and forces of the separate solutions of all laws; ``apart`` is their distance from given forces."""
+    """Rates and forces of the separate solutions of all laws.
+
+    ``apart`` is the distance of these forces from those for which the laws were solved, weighted by √slope.
+    """
 
     rates: Array
     forces: Array
