@@ -92,7 +92,7 @@ def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
 
 
 def _size(shifted: Shifted, basis: Array, rigid: int, kept: RetainedStates | None) -> int:
-    """Number of states of the system on a basis, or an upper bound of it.
+    """Number of states of the system reduced to a basis, or an upper bound of this number.
 
     The first ``rigid`` vectors are rigid motions.
     """

@@ -159,7 +159,7 @@ def _product(shifted: Shifted, first: Array, second: Array) -> Array:
 
 
 def _unit(shifted: Shifted, block: Array) -> Array:
-    """Orthonormal basis, in the energy, of the span of a block of pairs (x_j, x_{j−1})."""
+    """Basis of the span of a block of pairs (x_j, x_{j−1}), orthonormal in the inner product of :func:`_product`."""
     size = np.sqrt(np.maximum(np.diag(_product(shifted, block, block)).real, 0.0))
     block = block[:, size > 0.0] / size[size > 0.0]
     values, vectors = np.linalg.eigh(_product(shifted, block, block))
