@@ -226,7 +226,7 @@ class _GeneralSteps:
     def _at_rest(self, x: Array, h: float, u: Array) -> Array:
         """Sizes (n,) by which changes of the states in a step are judged if the step of length h starts from x = 0.
 
-        All are the largest force at the inputs u times h, over the largest entry of E; one if there is no force.
+        All are h times the largest entry of E ẋ under the inputs u, over the largest entry of E; one if that is zero.
         """
         system, z = self.system, self.system.z(x)
         forces = np.abs(system.J(x) @ z - system.R(x) @ z + system.port_matrices(x).flow(u)).max(initial=0.0)

@@ -136,7 +136,7 @@ class CoupledControllers:
 
     @property
     def widths(self) -> tuple[int, int, int]:
-        """Numbers of energies, of flows and of works that a step records."""
+        """Lengths of ``energy``, ``flows`` and ``given`` in the :class:`ControllersStep` that a step records."""
         each = self.controllers
         return len(each), sum(1 + len(c.outside) for c in each), sum(len(c.coupled) for c in each)
 

@@ -304,7 +304,7 @@ class Terminated:
         return {name: part for name, part in self.system.ports.items() if name not in self.laws}
 
     def linearised(self) -> LinearPHDAE:
-        """Linear system for small motions about rest, with limits inactive and the slopes of relations as damping.
+        """Linear system for small motions about rest, with limits inactive and slopes of relations at rest as damping.
 
         Raises ValueError for dry friction, which sticks at rest and has no linear model.
         """

@@ -63,7 +63,7 @@ Samples = Mapping[str, Mapping[int, RunData]]
 
 
 class SampledDirection(NamedTuple):
-    """Change of each parameter per step, by name, if all change together; and samples by number of such steps."""
+    """Direction in which all parameters change, by name, and samples k steps along it, by k; a step is STEP of it."""
 
     direction: Mapping[str, float]
     samples: Mapping[int, RunData]

@@ -179,7 +179,7 @@ def spread(problem: Problem, varied: Index, by_varied: Array) -> Array:
 
 
 def refuse_failed(of: Backward, times: Array, failed: int) -> None:
-    """Raise ValueError if a sweep failed at a step, called a function that is not smooth, or repeated steps poorly.
+    """Raise ValueError if a sweep failed at a step, called a function that is not smooth, or did not reproduce steps.
 
     ``failed`` is the index of the step that has no adjoint, −1 for none.
     """
