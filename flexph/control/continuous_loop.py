@@ -55,9 +55,9 @@ class ContinuousLoop:
         return [self.given.system.ports[port] for port in self.outside]
 
     def hold(self, held: Array) -> None:
-        """Add the inputs that other controllers hold at the ports that are not joined to the external inputs.
+        """Add inputs by other controllers, which act at the ports that are not joined, to the external inputs.
 
-        The other controllers write them into the array ``held`` (m,). Their work is in the ledger, too.
+        Other controllers write these inputs into the array ``held`` (m,). Their work is in the ledger, too.
         """
         self.held = held
         self.outside = [*self.outside, *(port for port in self.free if port not in self.outside)]
@@ -127,9 +127,9 @@ def check_start(name: str, system: LinearPHDAE | PHDAE | Terminated, x: Array, u
 
 
 def _equations(system: LinearPHDAE | PHDAE | Terminated, x: Array) -> tuple[Array, Flow, Array]:
-    """Matrix E and function f of the equations E ẋ = f(x, u) of a controller, and the start of their state.
+    """Matrix E and function f of the equations E ẋ = f(x, u) of a controller, and the first state x of a run.
 
-    If the controller is linear, its multipliers are part of this state, with zeros at the start.
+    If the controller is linear, x contains its multipliers, too, which are zero in the first state.
     """
     if isinstance(system, Terminated):  # laws dissipate and tie no stored state to an input
         system = replace(system.system, B=dense(system.system.B)[:, : -len(system.laws)], ports=system.ports)

@@ -74,7 +74,7 @@ class RunDerivatives(NamedTuple):
 def coded(origin: DifferenceBase, order: int, pairs: list[tuple[RunData, RunData]]) -> RunDerivatives:
     """Derivatives of all numbers in the data of a run, from coded samples with matrices of the ``order`` m.
 
-    ``pairs`` are the samples of a lower order, to which the missing ones are added (in place).
+    ``pairs`` are the samples that a lower order needed, each for changes in both directions; missing ones are added.
     """
     count = len(origin.parameters)
     angles = (np.random.default_rng(0).permutation(count) + 0.5) * np.pi / count

@@ -63,7 +63,10 @@ Samples = Mapping[str, Mapping[int, RunData]]
 
 
 class SampledDirection(NamedTuple):
-    """Direction in which all parameters change, by name, and samples k steps along it, by k; a step is STEP of it."""
+    """Direction in which all parameters change, by name, and samples along it by number of steps.
+
+    A step changes each parameter by STEP times its entry of the direction.
+    """
 
     direction: Mapping[str, float]
     samples: Mapping[int, RunData]

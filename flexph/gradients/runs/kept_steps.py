@@ -65,7 +65,7 @@ class WholeRun:
     def numbers(self, rows: Index) -> Index:
         """Indices, among the ends of all steps, of the saved times with the indices ``rows``.
 
-        Both differ in a run by Exact4, which has several steps for each saved time.
+        A run by Exact4 has several steps for each saved time.
         """
         return rows * ((len(self.problem.table.times) - 1) // (len(self.times) - 1))
 

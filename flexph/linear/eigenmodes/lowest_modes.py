@@ -162,7 +162,7 @@ def certified_modes(pencil: CountedPencil, rigid: Complement, count: int) -> Low
 def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
     """Shapes (n, count) of the lowest modes of a pencil that has no motions without strain, with one factorisation.
 
-    Modes are sought until random vectors reveal no other one up to the last, with an error probability of 1e-9
+    The search ends when a test with random vectors reveals no missed mode, with an error probability of 1e-9
     (:func:`flexph.linear.eigenmodes.lanczos.may_have_missed_modes`). None if the modes that are needed for this are
     nearly all motions. Raises ArithmeticError if modes cannot be separated from higher ones.
     """

@@ -35,7 +35,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Moments of a transfer function H at a point, and real vectors that span a space which matches them.
+    """Moments of a transfer function H at a point, and vectors on whose span a reduced system has the same moments.
 
     ``vectors`` span the solution at the point and its derivatives with respect to s. ``moments`` are the matched
     moments and the next one. ``terms`` = |s| xᴴEx is the size of the terms in H = s̄ xᴴEx + xᴴRx, which cancel at

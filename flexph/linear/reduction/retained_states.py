@@ -44,7 +44,7 @@ class RetainedStates:
 
     @property
     def least(self) -> int:
-        """Least order of a reduced system: number of retained states plus that of states for ``responses``."""
+        """Least order of a reduced system: the retained states, and one or two states for each of ``responses``."""
         return self.count + self._states * self.responses.shape[1]
 
     @property
