@@ -196,7 +196,7 @@ class LinearSteps:
 
 
 class _GeneralSteps:
-    """Stepper of a nonlinear controller by a discrete gradient: its own, if it has one, or that of O. Gonzalez."""
+    """Stepper of a nonlinear controller by the discrete gradient that its system defines, else that of O. Gonzalez."""
 
     laws: tuple[Law, ...] = ()
 

@@ -83,7 +83,7 @@ class ControlLoops:
     def _ports(self, model: Model, called: Mapping[str, Any]) -> dict[str, slice]:
         """Slices, by name, of the ports that called controllers may set, in the vector of held inputs.
 
-        They are the ports of the mechanism and the free ports of continuous controllers. Also creates this vector.
+        They are the ports of the mechanism and the free ports of continuous controllers. The vector is created, too.
         """
         ports = dict(model.network.input_slices)
         end = count = sum(part.stop - part.start for part in ports.values())
@@ -106,7 +106,7 @@ class ControlLoops:
 
     @cached_property
     def are_read_compiled(self) -> bool:
-        """True if compiled loops can read the sensors of all called controllers; they then also call feedback.
+        """True if compiled loops can read the sensors of all called controllers; the loops then also call feedback.
 
         As a side effect, feedback is prepared for such calls.
         """

@@ -168,8 +168,8 @@ class Line(NamedTuple):
     def through(cls, laws: Sequence[Law], tried: tuple[Array, Array], left: Array, before: Array) -> Line:
         """Line through the rates and forces of a trial, ``tried``.
 
-        ``left`` (m, 1 + m) are these rates, and the derivatives of the rates with respect to the forces, after
-        elimination of all other unknowns. ``before`` (m,) are the rates at the start of the step.
+        ``left`` (m, 1 + m) are the rates of the trial, and the derivatives of the rates with respect to the forces,
+        after elimination of all other unknowns. ``before`` (m,) are the rates at the start of the step.
         """
         (rates, forces), slopes = tried, -left[:, 1:]
         own = np.maximum(np.diag(slopes), 0.0)

@@ -70,7 +70,7 @@ class _Strained:
 
 
 class MixedPencil(_Strained):
-    """Pencil factored as [[s M, Dᵀ], [D, −C]], without C⁻¹; frequencies keep the digits that their squares lose."""
+    """Pencil factored as [[s M, Dᵀ], [D, −C]], without C⁻¹: low frequencies keep digits that K = DᵀC⁻¹D loses."""
 
     def __init__(self, m: Any, c: Any, d: Any, shift: float) -> None:
         self.m, self.c, self.d, self.shift = m, c, d, shift
