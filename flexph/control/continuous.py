@@ -196,7 +196,7 @@ class LinearSteps:
 
 
 class _GeneralSteps:
-    """Stepper of a nonlinear controller by a discrete gradient: its own, if it has one, or that of O. Gonzalez."""
+    """Stepper of a nonlinear controller by the discrete gradient that its system defines, else that of O. Gonzalez."""
 
     laws: tuple[Law, ...] = ()
 
@@ -224,7 +224,10 @@ class _GeneralSteps:
         return ControllerStep(solved.state, float(solved.energy), output, lost, np.zeros(0))
 
     def _at_rest(self, x: Array, h: float, u: Array) -> Array:
-        """Scale (n,) of states that are all zero: their change in a step h under inputs u, or one if that is zero."""
+        """Sizes (n,) by which changes of the states in a step are judged if the step of length h starts from x = 0.
+
+        All are h times the largest entry of E ẋ under the inputs u, over the largest entry of E; one if that is zero.
+        """
         system, z = self.system, self.system.z(x)
         forces = np.abs(system.J(x) @ z - system.R(x) @ z + system.port_matrices(x).flow(u)).max(initial=0.0)
         stored = np.abs(dense(system.E(x))).max(initial=0.0)

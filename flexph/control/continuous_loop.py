@@ -55,9 +55,9 @@ class ContinuousLoop:
         return [self.given.system.ports[port] for port in self.outside]
 
     def hold(self, held: Array) -> None:
-        """Add ``held`` (m,), which other controllers write, to the external inputs at the ports that are not joined.
+        """Add inputs by other controllers, which act at the ports that are not joined, to the external inputs.
 
-        The work of these inputs is in the ledger, too.
+        Other controllers write these inputs into the array ``held`` (m,). Their work is in the ledger, too.
         """
         self.held = held
         self.outside = [*self.outside, *(port for port in self.free if port not in self.outside)]
@@ -79,10 +79,9 @@ class ContinuousLoop:
         return np.asarray(inputs - (self._references.at(t1) - self._references.at(t0)) / (t1 - t0))
 
     def acting_over(self, times: Array) -> Array:
-        """External inputs (k, m) in the k steps between ``times``, those of rates relative to the references.
+        """External inputs (k, m) in the k steps between ``times``, minus the mean rates of the references.
 
-        The mean rate of a reference over the step is subtracted from the input of the same number. Inputs are taken at
-        the middle of each step, without those that other controllers hold.
+        The inputs are taken at the middle of each step, without those that other controllers hold.
         """
         inputs, h = self._inputs.at_times(0.5 * (times[1:] + times[:-1])), np.diff(times)[:, None]
         if not self.given.references:
@@ -128,7 +127,10 @@ def check_start(name: str, system: LinearPHDAE | PHDAE | Terminated, x: Array, u
 
 
 def _equations(system: LinearPHDAE | PHDAE | Terminated, x: Array) -> tuple[Array, Flow, Array]:
-    """Matrix E, right-hand side of E ẋ = f(x, u) as a function f, and start of x, with the multipliers as part of x."""
+    """Matrix E and function f of the equations E ẋ = f(x, u) of a controller, and the first state x of a run.
+
+    If the controller is linear, x contains its multipliers, too, which are zero in the first state.
+    """
     if isinstance(system, Terminated):  # laws dissipate and tie no stored state to an input
         system = replace(system.system, B=dense(system.system.B)[:, : -len(system.laws)], ports=system.ports)
     if isinstance(system, LinearPHDAE):

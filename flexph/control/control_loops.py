@@ -83,7 +83,7 @@ class ControlLoops:
     def _ports(self, model: Model, called: Mapping[str, Any]) -> dict[str, slice]:
         """Slices, by name, of the ports that called controllers may set, in the vector of held inputs.
 
-        They are the ports of the mechanism and the free ports of continuous controllers. Also creates this vector.
+        They are the ports of the mechanism and the free ports of continuous controllers. The vector is created, too.
         """
         ports = dict(model.network.input_slices)
         end = count = sum(part.stop - part.start for part in ports.values())
@@ -106,7 +106,7 @@ class ControlLoops:
 
     @cached_property
     def are_read_compiled(self) -> bool:
-        """True if compiled loops can read the sensors of all called controllers; they then also call feedback.
+        """True if compiled loops can read the sensors of all called controllers; the loops then also call feedback.
 
         As a side effect, feedback is prepared for such calls.
         """
@@ -123,7 +123,7 @@ class ControlLoops:
         return True
 
     def answer(self, k: int, seen: list[float]) -> None:
-        """Call number ``k`` of the called controllers; ``seen`` are the time and the readings of this controller."""
+        """Call the controller with the index ``k``; ``seen`` are the time [s] and the readings of its sensors."""
         if self.called[k].call_feedback(seen, self._held):
             self._check(f" at t = {seen[0]:.6g} s")
 
@@ -178,7 +178,7 @@ class ControlLoops:
             self._check(f" at t = {time:.6g} s")
 
     def held_before(self, time: float) -> Array:
-        """Inputs (i,) that were held up to a time [s], before the controllers called then changed them."""
+        """Inputs (i,) in the step that ends at a time [s], without the changes by controllers called at this time."""
         return self._before[1] if self._before[0] == time else self.held
 
     def follow(self, step: Any, time: float, start: Any) -> None:

@@ -101,7 +101,7 @@ class CoupledControllers:
         self._slope, self._forces, self._h = np.eye(q + m, q), np.zeros(m), 0.0
 
     def evaluate_at(self, points: int) -> None:
-        """Prepare for feedback evaluated at several points of each step; only for runs without other controllers."""
+        """Prepare for feedback evaluated at ``points`` points of each step; only for runs without other controllers."""
         q = points * self.entries.size
         self._past, self._slope = np.zeros((0, q)), np.eye(q)
 
@@ -136,7 +136,7 @@ class CoupledControllers:
 
     @property
     def widths(self) -> tuple[int, int, int]:
-        """Numbers of energies, of flows and of works that a step records."""
+        """Lengths of ``energy``, ``flows`` and ``given`` in the :class:`ControllersStep` that a step records."""
         each = self.controllers
         return len(each), sum(1 + len(c.outside) for c in each), sum(len(c.coupled) for c in each)
 
@@ -192,7 +192,10 @@ class CoupledControllers:
     def _newton_correction(
         self, trial: TrialStep, given: tuple[Array, Array], by_forces: Array, line: Line
     ) -> tuple[Array, Array]:
-        """Inputs (q,) and forces (m,) of the next trial, by a Newton correction of ``given``, those of a trial."""
+        """Inputs (q,) and forces (m,) of the next trial, by a Newton correction.
+
+        ``given`` are the inputs and forces of the last trial, ``trial`` is its result, ``line`` the response about it.
+        """
         (inputs, forces), q, following = given, self.entries.size, line.forces_of(self.laws, given[1])
         off = trial.off[:q] + by_forces[:q] @ (following - forces)
         return inputs - np.linalg.solve(self._slope[:q], off), following
@@ -304,7 +307,7 @@ class CoupledControllers:
 
 
 def _relative_size(values: Array, scale: float) -> float:
-    """Largest absolute value of an array divided by ``scale``, or not divided if one of both is zero."""
+    """Largest absolute value of an array, divided by ``scale`` if that is positive."""
     size = float(np.abs(values).max(initial=0.0))
     return size / scale if size > 0.0 < scale else size
 

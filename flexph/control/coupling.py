@@ -212,7 +212,7 @@ class CompiledCoupling:
 
 
 class _Offsets:
-    """First index of a controller among the unknowns, inputs, states and joined inputs of all controllers."""
+    """Indices at which a controller begins in the unknowns, inputs, states and joined inputs of all controllers."""
 
     def __init__(self) -> None:
         self.unknown = self.input = self.state = self.coupled = 0

@@ -136,8 +136,9 @@ def _kind(law: Law) -> tuple[int, tuple[float, float]]:
 class Call(NamedTuple):
     """Function that compiled loops call for a feedback, with the arrays that it reads and writes.
 
-    The function returns 1 if it has set the inputs. A Python function receives the number ``given``; a C function
-    receives time, readings, inputs and the user data at ``given``. Keep a reference to ``keeper`` while loops may call.
+    The function has the address ``function`` and returns 1 if it has set the inputs. A Python function receives the
+    number ``given``; a C function receives time, readings, inputs and its user data, whose address is ``given``. Keep a
+    reference to ``keeper`` as long as loops may call the function.
     """
 
     function: int

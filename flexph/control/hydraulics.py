@@ -272,7 +272,7 @@ class _Cylinder:
         return R
 
     def _turbulent(self, drop: float) -> float:
-        """Flow per drop of h through an edge of the fully open valve [m³/(s Pa)], at a drop [Pa]."""
+        """Quotient q/Δh of the flow through an edge of the fully open valve [m³/(s Pa)], at the drop Δh [Pa]."""
         return self.conductance / math.sqrt(abs(drop) + self.transition)
 
 

@@ -40,7 +40,7 @@ class Law(Protocol):
         """
 
     def stiffness(self, rate: float, force: float) -> float:
-        """Derivative ∂f/∂s of the force with respect to the rate at a point of the law; infinite if it holds s."""
+        """Derivative ∂f/∂s of the force with respect to the rate at a point of the law; infinite if it fixes s."""
 
 
 @checked
@@ -92,7 +92,7 @@ class DryFriction:
         return free + most, -self.level
 
     def stiffness(self, rate: float, force: float) -> float:
-        """Derivative ∂f/∂s of the force with respect to the rate: infinite if 0 < |f| < T, which holds it, else 0."""
+        """Derivative ∂f/∂s of the force with respect to the rate: infinite if s is fixed, 0 < |f| < T, else 0."""
         return math.inf if 0.0 < abs(force) < self.level else 0.0
 
 
@@ -127,7 +127,7 @@ class Smooth:
 
 @dataclass(frozen=True)
 class Limit:
-    """Law of a resistance against the excess of a rate over a limit, for both signs of the rate."""
+    """Law of a resistance above a limit of the rate: f = resistance · (|s| − limit) · sign(s), zero for |s| < limit."""
 
     limit: float
     resistance: float
@@ -168,8 +168,8 @@ class Line(NamedTuple):
     def through(cls, laws: Sequence[Law], tried: tuple[Array, Array], left: Array, before: Array) -> Line:
         """Line through the rates and forces of a trial, ``tried``.
 
-        ``left`` (m, 1 + m) are these rates, and the derivatives of the rates with respect to the forces, after
-        elimination of all other unknowns. ``before`` (m,) are the rates at the start of the step.
+        ``left`` (m, 1 + m) are the rates of the trial, and the derivatives of the rates with respect to the forces,
+        after elimination of all other unknowns. ``before`` (m,) are the rates at the start of the step.
         """
         (rates, forces), slopes = tried, -left[:, 1:]
         own = np.maximum(np.diag(slopes), 0.0)
@@ -207,7 +207,10 @@ def meet_all(laws: Sequence[Law], line: Line, guess: Array) -> tuple[Array, Arra
 
 
 class _Point(NamedTuple):
-    """Rates and forces of the separate solutions of all laws; ``apart`` is their distance from given forces."""
+    """Rates and forces of the separate solutions of all laws.
+
+    ``apart`` is the distance of these forces from those for which the laws were solved, weighted by √slope.
+    """
 
     rates: Array
     forces: Array
@@ -301,7 +304,7 @@ class Terminated:
         return {name: part for name, part in self.system.ports.items() if name not in self.laws}
 
     def linearised(self) -> LinearPHDAE:
-        """Linear system for small motions about rest, with limits inactive and the slopes of relations as damping.
+        """Linear system for small motions about rest, with limits inactive and slopes of relations at rest as damping.
 
         Raises ValueError for dry friction, which sticks at rest and has no linear model.
         """

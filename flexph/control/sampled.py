@@ -116,7 +116,7 @@ def parts_of(answer: Any, *, remembers: bool) -> tuple[Mapping[str, Any], Any]:
 class CalledLoop:
     """Run-time wrapper of a controller that is called between steps: its sensors, calls, memory and outputs.
 
-    ``feedback`` is the feedback whose function loops call directly with the readings, or None.
+    ``feedback`` is a feedback that is held between calls and that compiled loops call directly, else None.
     """
 
     def __init__(self, name: str, controller: Sampled, model: Model, start: State, ports: Mapping[str, slice]) -> None:

@@ -30,8 +30,8 @@ def outputs_at(mechanism: Model, x: Array) -> Array:
 class PortOutputs(NamedTuple):
     """Selection of some external ports of a mechanism.
 
-    ``slices`` are the slices of each port in the vector (m,) of their outputs, ``among`` (m,) the indices of these
-    among the outputs of all ports.
+    ``slices`` are the slices of the selected ports in the vector (m,) of selected outputs, ``among`` (m,) the indices
+    of the selected outputs among those of all ports.
     """
 
     slices: dict[str, slice]
@@ -122,7 +122,7 @@ class TrialSteps(NamedTuple):
         return np.array([(self(given, forces).off - base) / shift for given in moved]).T
 
     def by_forces(self, q: int) -> Array:
-        """Derivatives (q + m, m) of ``off`` with respect to forces of laws, for the same step of the mechanism."""
+        """Derivatives (q + m, m) of ``off`` with respect to forces of laws, with the mechanism's step unchanged."""
         count = sum(len(c.steps.laws) for c in self.controllers)
         change, into, first = np.zeros((q + count, count)), 0, 0
         for c in self.controllers:

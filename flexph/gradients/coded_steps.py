@@ -45,9 +45,9 @@ NEGLIGIBLE = 1e-9
 class RunDerivatives(NamedTuple):
     """Derivatives of all numbers in the data of a run with respect to parameters, times the sizes of the parameters.
 
-    ``values`` are the nonzero derivatives, ``entries`` the indices of their numbers and parameters; ``unresolved`` are
-    the largest changes of numbers whose derivatives are not known, zero for others; ``sizes`` are the largest changes
-    of all numbers; ``nodal`` are ports whose numbers are the values at the nodes of their table.
+    ``values`` are the nonzero derivatives, ``entries`` the indices of their numbers and of their parameters. ``sizes``
+    are the largest changes of all numbers; ``unresolved`` are the same for numbers whose derivatives are not known, and
+    zero for others. ``nodal`` are the ports that are described by the values at the nodes of their input table.
     """
 
     samples: Mapping[str, Mapping[int, RunData]]
@@ -74,7 +74,7 @@ class RunDerivatives(NamedTuple):
 def coded(origin: DifferenceBase, order: int, pairs: list[tuple[RunData, RunData]]) -> RunDerivatives:
     """Derivatives of all numbers in the data of a run, from coded samples with matrices of the ``order`` m.
 
-    ``pairs`` are the samples of a lower order, to which the missing ones are added (in place).
+    ``pairs`` are the samples that a lower order needed, each for changes in both directions; missing ones are added.
     """
     count = len(origin.parameters)
     angles = (np.random.default_rng(0).permutation(count) + 0.5) * np.pi / count
@@ -128,7 +128,7 @@ def _parts(origin: DifferenceBase, weights: FunctionalDerivatives, nodal: Sequen
 
 
 def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Array]:
-    """Nonzero derivatives: indices (numbers, parameters) and values, then the indices of unresolved numbers.
+    """Nonzero derivatives of numbers, as index pairs (number, parameter) and values; and indices of unresolved numbers.
 
     ``moved`` (numbers, samples) are changes of numbers, ``code`` (samples, parameters) changes of parameters.
     """
@@ -175,7 +175,7 @@ def _matrices(scaled: Array) -> Array:
 
 
 def _supports(ranges: Array, code: Array) -> Array:
-    """Indices (k, rank) of the parameters whose vectors vᵢ are closest to k spaces.
+    """For each of k spaces, indices (k, rank) of the parameters whose vectors vᵢ are closest to it.
 
     ``ranges`` (k, m, rank) are bases of the spaces. ``code`` (samples, parameters) are the changes of the parameters.
     """

@@ -55,8 +55,8 @@ Found = dict[str, tuple["Adjoint", dict[str, float]]]
 def derivatives_by_parameters(origin: DifferenceBase, run: GradientRun, of: Functionals) -> Found:
     """Adjoints of all functionals, and their derivatives with respect to parameters, with as few samples as possible.
 
-    Many parameters are changed all at once (coded steps), three or more each by a small step. One or two parameters are
-    changed one by one by several larger steps, and so are more if the former methods are not accurate.
+    Many parameters are changed all at once (coded steps). From three parameters on, each is changed by one small step.
+    One or two are changed one by one by several larger steps; this is also the method if the others are not accurate.
     """
     many = len(origin.parameters) > MANY and not callable(origin.times)
     found = _by_coded_steps(origin, run, of) if many else None
@@ -140,7 +140,7 @@ def _one_by_one(
 def _adjoints(origin: DifferenceBase, run: GradientRun, of: Functionals, samples: Samples) -> dict[str, Adjoint]:
     """Adjoint of each functional by a backward sweep over the steps of the run.
 
-    The sweep computes derivatives with respect to the constants that the ``samples`` change.
+    Of the constants, the sweep takes only those into account that differ in one of the ``samples``.
     """
     problem, varied = origin.problem, varied_by(origin.problem, samples)
     adjoints = {}

@@ -205,9 +205,10 @@ def _change(
 def derivatives_along(
     problem: Problem, solution: Solution, changes: Sequence[Change], varied: VariedData
 ) -> tuple[Array, float]:
-    """Derivatives (N + 1, q, n) of the states of a run along q changes of its data, and the largest defect.
+    """Derivatives (N + 1, q, n) of the states of a run for q changes of its data, and the largest relative defect.
 
-    States have the layout of the loops. Raises ValueError for joints that stick and steps without derivatives.
+    States have the layout of the compiled loops, with whole rotation matrices. Raises ValueError for joints that stick
+    and steps without derivatives.
     """
     refuse_sticking(solution)
     zero = np.zeros_like(in_loops(problem.mechanism, solution.states))

@@ -34,7 +34,7 @@ VIOLATION = 1e-8
 
 
 class SmoothProblem(NamedTuple):
-    """Functions and limits of a minimisation: f(x) is smallest for lower ≤ x ≤ upper and least ≤ c(x) ≤ largest.
+    """Functions and limits of a minimisation of f(x) subject to lower ≤ x ≤ upper and least ≤ c(x) ≤ largest.
 
     ``value`` and ``slope`` (n,) are f and its derivatives with respect to x (n,), ``constraints`` (m,) and ``slopes``
     (m, n) are c and its derivatives. The functions raise ArithmeticError where they have no value; then steps are

@@ -63,7 +63,10 @@ Samples = Mapping[str, Mapping[int, RunData]]
 
 
 class SampledDirection(NamedTuple):
-    """Direction in which all parameters change, by name, and samples along it by number of steps."""
+    """Direction in which all parameters change, by name, and samples along it by number of steps.
+
+    A step changes each parameter by STEP times its entry of the direction.
+    """
 
     direction: Mapping[str, float]
     samples: Mapping[int, RunData]
@@ -75,10 +78,10 @@ def no_jumps(problem: Problem) -> Array:
 
 
 class DifferenceBase(NamedTuple):
-    """Start of the differences: the function ``make``, its parameters, and the problem at these.
+    """Unchanged run with which differences begin: the function ``make``, its parameters, and the problem for these.
 
-    ``sample`` are the data of the run there. ``sensors`` are pairs of a sensor, and the states or steps at which it is
-    read. ``jumps`` returns the defects of the impacts of the run for other parameters.
+    ``sample`` are the data of the run at these parameters. ``sensors`` are pairs of a sensor, and the states or steps
+    at which it is read. ``jumps`` returns the defects of the impacts of the run for other parameters.
     """
 
     make: Callable[..., Any]
@@ -98,7 +101,7 @@ def origin_of(
     sensors: Mapping[str, tuple[Quantity, Places]],
     jumps: Callable[[Problem], Array] = no_jumps,
 ) -> DifferenceBase:
-    """Start of the differences, with the data of the run at the given parameters."""
+    """Unchanged run with which differences begin, with its data at the given parameters."""
     read = {key: read_at(problem, *sensor) for key, sensor in sensors.items()}
     sample = RunData(problem.times, problem.arrays(), problem.sampled, read, jumps(problem))
     return DifferenceBase(make, parameters, times, problem, sensors, sample, jumps)
@@ -177,7 +180,7 @@ def stepped(
 
 
 def _relative_change(origin: DifferenceBase, after: RunData) -> float:
-    """Largest change of a number between the sample of the origin and another one, relative to its size; zero if none.
+    """Largest relative change of a number from the sample of ``origin`` to the sample ``after``; zero if none changes.
 
     Numbers much smaller than others of their array are left out, as they may be round-off. The constants of the loops
     are compared field by field, because fields have different units.
@@ -226,7 +229,7 @@ class SmallSteps(NamedTuple):
     def by_parameter(self, origin: DifferenceBase, weights: FunctionalDerivatives) -> dict[str, float] | None:
         """Derivatives of a functional with respect to each parameter.
 
-        None if differences of sixth order, which are taken for enlarged steps, show that it is not a smooth function.
+        For enlarged steps, differences are of sixth order; None if they show that the functional is not smooth.
         """
         by = {}
         for name, step in self.steps.items():

@@ -31,7 +31,7 @@ from .runs.struck_runs import StruckRun
 class SensedFunctional(NamedTuple):
     """Value of a functional of a run, and the states or steps on which it depends, ``places``.
 
-    ``rows`` are the indices of these states or steps in the run, ``slopes`` the derivatives of the functional with
+    ``rows`` are the indices of ``places`` in the run, ``slopes`` the derivatives of the functional with
     respect to the readings there. ``readings`` are the readings at all states or in all steps.
     """
 

@@ -174,10 +174,9 @@ def null_space(g: Any, names: tuple[str, ...]) -> tuple[sparse.csr_array, list[l
 
 
 def null_space_and_redundancy(g: Any) -> tuple[sparse.csr_array, list[dict[int, float]]]:
-    """Basis of the null space of g as in :func:`null_space`, and a combination of rows for each redundant row.
+    """Basis of the null space of g as in :func:`null_space`, and a vanishing sum of rows for each redundant row.
 
-    The combination of rows is zero. The combination has weights by index of the row; the first weight is 1 and belongs
-    to the redundant row itself.
+    The sum is given by the weights of its rows, by index of the row; the first one is 1, for the redundant row itself.
     """
     g = sparse.csr_array(g)
     g.eliminate_zeros()
@@ -209,9 +208,9 @@ def _entries(block: Array) -> tuple[Array, Array, Array]:
 
 
 def _near_diagonal(entries: tuple[Array, Array, Array], shape: tuple[int, int]) -> sparse.csr_array:
-    """Matrix with columns reordered so that the largest entry of each is near the diagonal.
+    """Sparse matrix with its columns reordered, so that the largest entry of each is near the diagonal.
 
-    ``entries`` are the rows, columns and values of its nonzero entries.
+    ``entries`` are rows, columns and values of the nonzero entries before the reordering.
     """
     row, column, value = entries
     order = np.lexsort((row, -np.abs(value), column))
@@ -221,9 +220,9 @@ def _near_diagonal(entries: tuple[Array, Array, Array], shape: tuple[int, int]) 
 
 
 def _dense_null_space(g: Array) -> tuple[Array, list[dict[int, float]]]:
-    """Orthonormal basis of the null space of a dense block, and a combination of rows for each redundant row.
+    """Orthonormal basis of the null space of a dense block, and a vanishing sum of rows for each redundant row.
 
-    The combination of rows is zero.
+    The sum is given by the weights of its rows, by index of the row; the redundant row comes first with weight 1.
     """
     if not g.shape[1]:
         return np.zeros((0, 0)), [{k: 1.0} for k in range(g.shape[0])]

@@ -84,7 +84,7 @@ def _one_word(known: tuple[Any, ...]) -> Condition:
 def _of(words: str, meant: Callable[[Any], bool]) -> Condition:
     """Condition that a value passes the test ``meant``, which ``words`` describe.
 
-    Its error ends with the text ``misplaced`` of the class of the value, if there is one.
+    The error for other values ends with the attribute ``misplaced`` of their class, a text, if there is one.
     """
 
     def ask(name: str, value: Any) -> None:
@@ -98,7 +98,7 @@ def _of(words: str, meant: Callable[[Any], bool]) -> Condition:
 def _one_of_kind(kind: type) -> Condition:
     """Condition that a value is an instance of a class.
 
-    Its error has the text ``remedy`` of the class, which says where such values come from.
+    The error for other values contains the attribute ``remedy`` of the class, which says where such values come from.
     """
     words, remedy = _article(kind.__name__), f", {kind.remedy}" if hasattr(kind, "remedy") else ""
 

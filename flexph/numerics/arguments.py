@@ -155,7 +155,8 @@ def _checked(
 def warn(text: str, category: type[Warning] = UserWarning) -> None:
     """Warn, with the line of user code that called the library as the location.
 
-    It is the innermost line outside of the packages flexph, fem and rigid, of NumPy, SciPy and the standard library.
+    The location is the innermost line outside of the packages flexph, fem and rigid, of NumPy, SciPy and the standard
+    library.
     """
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in PASSED:

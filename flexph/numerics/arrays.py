@@ -97,10 +97,9 @@ def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]
 
 
 def over_rows(function: Callable[[Array], Array], rows: Array) -> Array:
-    """Values of a function of many points, the rows of an array (k, n), concatenated.
+    """Evaluate a function at the rows of an array (k, n), some rows at a time, and concatenate the results.
 
-    The function receives some rows at a time, as the values at intermediate points of all of them may not fit in
-    memory.
+    So the intermediate values of the function for all rows need not fit in memory at once.
     """
     at_once = max(1, AT_ONCE // max(rows.shape[1], 1))
     return np.concatenate([function(rows[k : k + at_once]) for k in range(0, max(len(rows), 1), at_once)])

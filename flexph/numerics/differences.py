@@ -94,9 +94,9 @@ def derivative(
 
 
 def _length(way: Array, sizes: Array) -> float:
-    """Factor of a direction ``way`` (n,) for which no state changes by more than its size, and one by just that.
+    """Largest factor of a direction ``way`` (n,) for which no state changes by more than its size.
 
-    0 for a direction of zeros.
+    The factor of a direction of zeros is 0.
     """
     most = float(np.max(np.abs(way) / sizes, initial=0.0))
     return 1.0 / most if most > 0.0 else 0.0

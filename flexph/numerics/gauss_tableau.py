@@ -46,12 +46,13 @@ def gauss_points(points: int) -> tuple[Array, Array]:
 def gauss(stages: int) -> Tableau:
     """Tableau of Gauss collocation with a number of stages.
 
-    ``curvature[j, i, k]`` is e in the error of momenta p = A w at the nodes, for collocated symmetric A and w:
+    The field ``curvature`` is e in the error of momenta p = A w at the nodes, if p, the symmetric matrix A and w are
+    all collocated from their rates over a step h:
 
         Σ_i b_i ẇ_i·(p_i − A_i w_i) = h² Σ_j b_j Σ_ik e_jik ẇ_iᵀ Ȧ_j ẇ_k,
         b_j e_jik = b_i (a_ij (a_jk − a_ik) + a_ik a_kj),
 
-    symmetrised in i and k. Its sum over both is zero for s > 1.
+    with ``curvature[j, i, k]`` = e_jik symmetrised in i and k. The sum of e over i and k is zero for s > 1 stages.
     """
     c, b = gauss_points(stages)
     a = c[:, None] * np.einsum("k,ikj->ij", b, _lagrange(c, np.multiply.outer(c, c)))
@@ -84,9 +85,9 @@ def gauss(stages: int) -> Tableau:
 
 
 def _interpolant(given: Array, at: Array) -> tuple[Array, Array]:
-    """Matrices (k, n) from values at the points ``given`` (n,) to their interpolating polynomial and its derivative.
+    """Matrices (k, n) that map values at the points ``given`` (n,) to their interpolating polynomial and to its rate.
 
-    Both are evaluated at ``at`` (k,).
+    Both are evaluated at the points ``at`` (k,).
     """
     value, slopes = _lagrange(given, at), 1.0 / (at[:, None] - given)  # derivatives of ln |x − x_k|
     return value, value * (slopes.sum(axis=1, keepdims=True) - slopes)

@@ -85,7 +85,7 @@ class PickledByCall:
         return super().__reduce_ex__(protocol) if call is None else (_remade, call)
 
     def made_by(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Record the call that made the value, unless one is recorded already or the value is one of its arguments.
+        """Record the call that made the value, unless one is recorded or the call only returned one of its arguments.
 
         If the first argument is a class, ``function`` is one of its class methods.
         """
@@ -97,9 +97,9 @@ class PickledByCall:
 
 
 def _refuse_local_functions(value: Any, call: tuple[Any, ...] | None) -> None:
-    """Raise PicklingError if a value, or an argument of the call that made it, is a lambda or nested function.
+    """Raise PicklingError if an argument of the call that made a value is a lambda or nested function.
 
-    Other processes cannot import such functions by name.
+    Other processes cannot import such functions by name. Without a call the attributes of the value are tested instead.
     """
     if call is None:
         owner, given = type(value).__name__, value.__dict__
@@ -157,7 +157,7 @@ class WithRecipe:
         return self.__dict__.get("_recipe")
 
     def made_by(self, function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any]) -> None:
-        """Record a call as the recipe of this value, unless the value is one of its arguments."""
+        """Record a call as the recipe of this value, unless the call only returned one of its arguments."""
         given = _by_name(function, arguments, named)
         if not any(self is value for value in given.values()):
             light = {name: _light_copy(value) for name, value in given.items()}

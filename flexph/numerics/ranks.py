@@ -93,8 +93,8 @@ def singular_vectors(
 ) -> SingularVectors:
     """Singular value decomposition of a matrix (m, n), with its numerical rank.
 
-    Singular values above ``tolerance`` times ``size`` (by default the largest one) count. With ``economy`` the singular
-    vectors beyond the smaller dimension are omitted.
+    The rank is the number of singular values above ``tolerance`` times ``size``, by default the largest of them. With
+    ``economy`` the singular vectors beyond the smaller dimension are omitted.
     """
     left, values, right = np.linalg.svd(matrix, full_matrices=not economy)
     size = float(values.max(initial=0.0)) if size is None else size
@@ -152,9 +152,9 @@ class _Basis:
         self._left = np.ones(n, dtype=bool)
 
     def add(self, place: Array, null: Array) -> None:
-        """Add a block of k coordinates with the indices ``place``; ``null`` (k, q) spans their part of the complement.
+        """Add a block of k coordinates with the indices ``place``, in which ``null`` (k, q) spans the complement.
 
-        The directions orthogonal to ``null`` are in the subspace.
+        The directions of the block orthogonal to ``null`` are added to the subspace.
         """
         self._left[place] = False
         own = np.eye(self._n)[:, place]

@@ -37,8 +37,8 @@ def rank_of(rows: Array) -> int:
 def left_null(matrix: Array) -> Array:
     """Rows N, a basis of the left null space of M: N M = 0, by elimination with complete pivoting.
 
-    Entries of M, ``matrix``, are of size one; values below RANK count as zero. Zero rows give rows of the unit matrix,
-    and N stays sparse: rows of different units are mixed only if M mixes them.
+    The largest entries of M, ``matrix``, must be of size one: values below RANK count as zero. Zero rows give
+    rows of the unit matrix, and N stays sparse: rows of different units are mixed only if M mixes them.
     """
     work, rows = np.array(matrix, dtype=float), np.eye(len(matrix))
     for k in range(min(work.shape)):
@@ -61,7 +61,7 @@ def null_space(rows: Array) -> Array:
 
 
 def echelon(columns: Array) -> tuple[Array, Array]:
-    """Basis (n, k) of the span of k independent columns, a unit matrix in k pivot rows, and the indices of these.
+    """Basis (n, k) of the span of k independent columns that is a unit matrix in k pivot rows; indices of these rows.
 
     Pivots are the largest entries in turn, so that no entry is much larger than one; round-off is set to zero.
     """

@@ -151,7 +151,9 @@ class Compensator:
 
     @checked
     def continuous(self, ports: Sequence[str], *, references: Mapping[str, Input] | None = None) -> Continuous:
-        """Controller solved within the steps, from the rates at ports: C(s)/s in port-Hamiltonian form.
+        """Controller solved within the steps, from the rates at ports, as a port-Hamiltonian system.
+
+        Its transfer function is that of the compensator divided by s, as errors are integrals of the rates.
 
         Parameters
         ----------

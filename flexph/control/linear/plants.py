@@ -216,7 +216,10 @@ def _with_outputs(system: LinearPHDAE, rows: Array) -> LinearPHDAE:
 
 
 def _motion_of_parts(mechanism: Mechanism, state: State, system: LinearPHDAE) -> Array:
-    """Matrix from the states of a linearised mechanism, velocities in body axes, to the velocities (ṙ, ω, u̇)."""
+    """Matrix that maps the states of a linearised mechanism to the velocities (ṙ, ω, u̇) of its bodies.
+
+    The states contain velocities of body frames in body axes; ṙ are those of centres of mass in world axes.
+    """
     a, layout, c = mechanism.network.arrays, mechanism.layout, configuration(mechanism, state.x)
     dim, s = layout.dim, spins(layout.dim)
     moves, parts = np.zeros((layout.velocities, _width(system))), system.parts
@@ -237,7 +240,7 @@ def _motion_of_parts(mechanism: Mechanism, state: State, system: LinearPHDAE) ->
 
 
 def _forces_of_parts(mechanism: Mechanism, system: LinearPHDAE) -> Array:
-    """Matrix from the states of a linearised mechanism to stresses and spring forces, as in the flat state."""
+    """Matrix that maps the states of a linearised mechanism to its stresses and spring forces, as in the flat state."""
     layout, first = mechanism.layout, mechanism.layout.parts_of_motion.stop
     forces = np.zeros((layout.size - first, _width(system)))
     for name, part in layout.parts.items():
@@ -254,9 +257,9 @@ def _width(system: LinearPHDAE) -> int:
 def _integrated(given: StateSpace, columns: Array, names: Sequence[str]) -> Plant:
     """Plant from the inputs ``columns`` to readings, with integrals as additional states where readings need them.
 
-    A reading is a function of the state of ``given`` plus an integral of a rate. The outputs of ``given`` are the first
-    parts (p,) of all readings, then the rates (p,) of the second ones. The integral of a rate L(A x + B u) is L x; only
-    the part of the rates that has not this form gets additional states. ``names`` are those of the sensors.
+    Each of the p readings is an output of ``given`` plus the integral of a rate: the first p outputs of ``given`` are
+    the former, the last p are the rates. A rate L(A x + B u) has the integral L x; only the rest of the rates, not of
+    this form, is integrated by additional states. ``names`` are the names of the sensors.
     """
     p = len(given.C) // 2
     readings, flow = slice(0, p), np.hstack([given.A, given.B])

@@ -56,7 +56,7 @@ def _solve_linear(c: Linear, h: float) -> bool:
 def answer_linear(a: Coupling, step: int, h: float) -> bool:
     """Solve the step of all linear controllers with the mechanism's outputs of a trial.
 
-    Writes their means, end states and responses. False if the matrix of their step is singular.
+    Writes the mean states, end states and responses of the controllers. False if the matrix of a step is singular.
     """
     c = a.linear
     N, n, M = c.E.shape[0], c.state.size, c.u.size

@@ -63,9 +63,10 @@ def _guess(a: Coupling) -> None:
 
 
 def _measure_effect(a: Coupling, h: float) -> None:
-    """Write one column of the finite-difference Jacobian from a trial, and the inputs of the next trial.
+    """Use a trial for the finite-difference Jacobian, and write the inputs of the next trial.
 
-    The next trial is for the next column, or after the last column the first one of the iteration.
+    The first trial is the base; each further one, in which one input is changed, gives a column. After the last column
+    the inputs are the first guess of the iteration.
     """
     p, q = a.probe[0], a.tried.size
     if p == 0:
@@ -245,8 +246,8 @@ def call_feedback(step: int, data: int) -> int:
 def iterate(data: int, step: int) -> int:
     """Process a trial of a step: return CONVERGED, FAILED, or AGAIN with inputs for the next trial.
 
-    ``step`` counts from the first step that may be withdrawn. In place of the number of a step, the codes BEGIN and
-    WITHDRAW may be passed. ``data`` is the address of the :class:`Coupling`.
+    ``step`` counts from the first step that may be withdrawn; the codes BEGIN and WITHDRAW in its place save and
+    restore the state before that step. ``data`` is the address of the :class:`Coupling`.
     """
     a = coupling_at(data)
     if step == BEGIN:
@@ -265,7 +266,7 @@ def iterate(data: int, step: int) -> int:
 
 
 def iterate_address() -> int:
-    """Address of :func:`iterate`, for ``call_two``."""
+    """Address of :func:`iterate`, which compiled loops call by ``call_two``."""
     if cython.compiled:
         return cython.cast(cython.Py_ssize_t, cython.address(iterate))
     else:
@@ -273,7 +274,7 @@ def iterate_address() -> int:
 
 
 def call_feedback_address() -> int:
-    """Address of :func:`call_feedback`, for ``call_two``."""
+    """Address of :func:`call_feedback`, which compiled loops call by ``call_two``."""
     if cython.compiled:
         return cython.cast(cython.Py_ssize_t, cython.address(call_feedback))
     else:

@@ -30,7 +30,7 @@ INFINITE = cython.declare(cython.double, math.inf)
 
 
 def compute_rates(a: Coupling) -> None:
-    """Write the rates of laws' ports at the start of a step, and derivatives of defects and rates by forces of laws."""
+    """Write the rates of laws' ports at the start of a step, and ∂(defects, mean rates)/∂(forces of laws)."""
     c, w, q, N, n = a.linear, a.laws, a.tried.size, a.linear.E.shape[0], a.linear.state.size
     for k in range(w.column.size):
         w.rest[k] = 0.0
@@ -130,7 +130,7 @@ def _meet_dry(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
-    """Write rate, force and ∂f/∂s of the intersection of a resistance above a limit with its line."""
+    """Write rate, force and ∂f/∂s of the intersection of a limit with the line rate = free − slope · force."""
     level, resistance = w.parameter[k][0], w.parameter[k][1]
     over = larger(abs(free) - level, 0.0) / (1.0 + slope * resistance)
     w.rate[k], w.alone[k] = free, 0.0
@@ -141,7 +141,7 @@ def _meet_limit(w: Laws, k: int, free: float, slope: float) -> None:
 
 
 def _call_law(w: Laws, k: int, free: float, slope: float) -> None:
-    """Write rate, force and ∂f/∂s of the intersection of a law in Python with its line; NaN if its function fails."""
+    """Write rate, force and ∂f/∂s at which a law in Python intersects rate = free − slope · force; NaN if it fails."""
     w.arguments[0], w.arguments[1], w.arguments[2] = free, slope, w.rest[k]
     if call_one(w.function[0], k) != 1:
         w.results[0], w.results[1], w.results[2] = INFINITE - INFINITE, INFINITE - INFINITE, 0.0
@@ -166,7 +166,7 @@ def _solve_separately(w: Laws, forces: Vec) -> float:
 
 
 def _meet_all(w: Laws) -> bool:
-    """Solve all laws with their lines, and write the forces into ``w.met``; False if this does not converge."""
+    """Write the forces that satisfy all laws and all lines at once into ``w.met``; False if this does not converge."""
     m = w.column.size
     off = cython.declare(cython.double)
     for k in range(m):
@@ -202,7 +202,7 @@ def _meet_all(w: Laws) -> bool:
 
 
 def _newton_step(w: Laws) -> None:
-    """Write the Newton step of the forces, to where the lines intersect the tangents of all laws, into ``w.step``."""
+    """Write the change of the forces, after which the lines intersect the tangents of all laws, into ``w.step``."""
     m = w.column.size
     held = cython.declare(cython.bint)
     for k in range(m):

@@ -102,7 +102,10 @@ def refuse_sticking(solution: Solution) -> None:
 
 
 def _settles(mechanism: Mechanism, times: Array, states: Array) -> Array:
-    """True for each step (N,) whose displacement is not the mean of the velocities at its ends times its length."""
+    """True for each step (N,) whose displacement is not the mean of the velocities at its ends times its length.
+
+    Dry friction has then changed its direction, and the velocities at an end were corrected.
+    """
     layout, turning = mechanism.layout, mechanism.network.arrays.turning
     r, rho, u, v, omega, du, *_ = (part.T for part in layout.split(states.T))
     h = np.diff(times)

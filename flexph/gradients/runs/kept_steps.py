@@ -63,7 +63,10 @@ class WholeRun:
         return self.solution.states[rows]
 
     def numbers(self, rows: Index) -> Index:
-        """Indices of times of the run among the ends of all steps; a run by Exact4 has several steps for each time."""
+        """Indices, among the ends of all steps, of the saved times with the indices ``rows``.
+
+        A run by Exact4 has several steps for each saved time.
+        """
         return rows * ((len(self.problem.table.times) - 1) // (len(self.times) - 1))
 
     def jumps(self, problem: Problem) -> Array:
@@ -96,7 +99,7 @@ class SegmentedRun:
         return np.concatenate([self.segments.again(int(k))[0][rows[of == k] - k * length] for k in np.unique(of)])
 
     def numbers(self, rows: Index) -> Index:
-        """Indices ``rows`` of times of the run as indices among the ends of all steps: they are the same."""
+        """Indices, among the ends of all steps, of the saved times with the indices ``rows``: here ``rows`` itself."""
         return rows
 
     def jumps(self, problem: Problem) -> Array:

@@ -38,7 +38,7 @@ class RunInputs(Memo):
     def nodal_ports(self, *others: RunInputs) -> list[str]:
         """Ports whose inputs are tables with the same nodes in this run and in ``others``.
 
-        A table must have a value for each entry of the input.
+        Only tables count that have a value at each node for each entry of the input.
         """
         if not all(
             run_inputs.points is self.points or np.array_equal(run_inputs.points, self.points) for run_inputs in others

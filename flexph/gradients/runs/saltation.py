@@ -93,7 +93,7 @@ def _table_by_time(run: StruckRun, table: Table, row: int, span: float) -> Table
 
 
 def _derivative_by_time(later: Table, sums: Table, row: int) -> float:
-    """Derivative of a functional with respect to the time of an impact, by the rows of the table that depend on it.
+    """Contribution of the table of steps to the derivative of a functional with respect to the time of an impact.
 
     ``later`` are the derivatives of the rows with respect to the time, ``sums`` the derivatives of the functional with
     respect to the rows. Rows that are the same for all steps do not depend on the time.

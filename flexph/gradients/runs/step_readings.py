@@ -49,7 +49,7 @@ def steps_of_run(solution: Solution) -> Steps:
 
 
 def ends_of(times: Array) -> Array:
-    """Times of the start and end of each step, (N, 2) [s], from the times between steps."""
+    """Times of the start and end of each of N steps, (N, 2) [s], from the N + 1 times that bound them."""
     return np.stack([times[:-1], times[1:]], axis=1)
 
 

@@ -65,7 +65,7 @@ class StruckRun(WholeRun):
     impacts: Sequence[Impact]
 
     def numbers(self, rows: Index) -> Index:
-        """Indices of saved times of the run among the times of all parts of steps."""
+        """Indices, among the times of all parts of steps, of the saved times with the indices ``rows``."""
         return self.saved[rows]
 
     def pieces(self) -> Iterator[Piece]:
@@ -111,7 +111,7 @@ class _Division:
         self.names = [connection.name for connection in self.mechanism.connections if connection.touches]
 
     def run(self, struck: Array) -> StruckRun:
-        """Run with the steps in ``struck`` (N,) divided at their impacts."""
+        """Run with steps divided at their impacts; ``struck`` (N,) is True for the steps with impacts."""
         solution, times = self.solution, [float(self.solution.times[0])]
         states, multipliers, first, places = [solution.states[0]], [], 0, [0]
         pieces: list[Piece] = []
@@ -132,7 +132,7 @@ class _Division:
         return StruckRun(self._at(np.array(times)), solution, self.blocks.scheme, np.array(places), pieces, impacts)
 
     def _at(self, times: Array) -> Problem:
-        """Problem with a table of the parts of steps between the times."""
+        """Problem whose steps are the parts of steps of the run: one between any two successive ``times``."""
         problem = self.problem
         sampled = replace(problem.sampled, points=0.5 * (times[1:] + times[:-1]), ends=(times[0], times[-1]))
         return problem._replace(times=times, table=table_over(self.blocks.scheme, times), sampled=sampled)
@@ -179,7 +179,7 @@ class _Division:
         return found
 
     def _step(self, x: Array, begin: float, end: float) -> tuple[Array, Array]:
-        """Flat state at the end of a step without contacts, from the state x at its beginning, and its multipliers."""
+        """Solve a step from the flat state x, without contact forces; return its end state and its multipliers."""
         start = replace(self.problem.start, time=begin, x=x, memory=np.zeros((0, 0)))
         try:
             step_result = self.blocks.whole(self.blocks.scheme.start(start), end)
@@ -197,9 +197,9 @@ class _Division:
         return TOUCHING * coordinate_size(self.arrays, configuration(self.mechanism, x).r)
 
     def _closing(self, x: Array, contact: int, begin: float, end: float) -> float:
-        """Time at which the gap of a contact closes in a step without contacts, at whose end it is closed.
+        """Time between ``begin`` and ``end`` at which the gap of a contact vanishes in a motion without contact forces.
 
-        x is the flat state at the time ``begin``, just after an impact or at the beginning of the step.
+        The gap is negative at ``end``. x is the flat state at ``begin``: the start of the step, or after an impact.
         """
 
         def after(time: float) -> float:
@@ -249,7 +249,7 @@ class _Division:
         )
 
     def _check(self, k: int, reached: Array) -> None:
-        """Raise ValueError unless ``reached``, the end of the parts of step k, is the state of the run."""
+        """Raise ValueError unless the state ``reached`` by the parts of step k is that of the run at its end."""
         split, own = self.mechanism.layout.split, self.solution
         for missed, entries in zip(split(reached - own.states[k + 1]), split(own.states.T), strict=True):
             gap, size = np.abs(missed).max(initial=0.0), np.abs(entries).max(initial=0.0)

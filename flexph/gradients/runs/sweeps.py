@@ -24,7 +24,7 @@ SOLVED = 1e-6
 class VariedData(NamedTuple):
     """Data of a run with respect to which derivatives are computed.
 
-    ``constants`` are the indices of these constants; ``times`` is True if the times of steps are among the data.
+    ``constants`` are indices among the constants of the loops; ``times`` is True if the data include times of steps.
     """
 
     constants: Index
@@ -45,9 +45,10 @@ class SweepDerivatives(NamedTuple):
 
 
 def recorded_run(problem: Problem, piece: Piece, by_state: Array, varied: VariedData) -> tuple[Backward, Index]:
-    """Arrays with which the loops compute the steps of a piece again and record their operations, and their addresses.
+    """Arrays with which the loops compute the steps of a piece again and record their operations.
 
-    ``by_state`` are derivatives of the functional with respect to the states of the piece, in the layout of the loops.
+    Also returned are the addresses of the recorded numbers. ``by_state`` are derivatives of the functional with
+    respect to the states of the piece, in the layout of the loops.
     """
     table = with_inputs(problem.table).part(piece.first, len(piece.multipliers))
     run = *steps_of_piece(problem, piece), by_state
@@ -114,7 +115,7 @@ class Sweeps:
     def take(self, piece: Piece, sums: Sums | None = None, *, alone: bool = False) -> None:
         """Sweep back over the steps of a piece, and add their derivatives to ``sums``, by default to those of the run.
 
-        With ``alone``, the functional does not depend on the states of the piece directly.
+        With ``alone``, direct derivatives of the functional with respect to states of the piece are taken as zero.
         """
         problem, first, count = self.problem, piece.first, len(piece.multipliers)
         sums = sums or self.sums
@@ -178,7 +179,7 @@ def spread(problem: Problem, varied: Index, by_varied: Array) -> Array:
 
 
 def refuse_failed(of: Backward, times: Array, failed: int) -> None:
-    """Raise ValueError if a sweep failed at a step, called a function that is not smooth, or repeated steps poorly.
+    """Raise ValueError if a sweep failed at a step, called a function that is not smooth, or did not reproduce steps.
 
     ``failed`` is the index of the step that has no adjoint, −1 for none.
     """

@@ -116,9 +116,9 @@ class Chart:
         return float(max(np.abs(part).max(initial=0.0) for part in parts))
 
     def moved_gap(self, mechanism: Mechanism, ends: tuple[Array, Array], moves: tuple[Array, Array]) -> Array:
-        """Derivatives (2k, q) of the gap between flat states along changes of the first state, then of the last state.
+        """Derivatives (2k, q) of :meth:`gap` for given changes of the first state, then of the last state.
 
-        ``moves`` are these changes, (q₁, n) and (q₂, n) with q₁ + q₂ = q, in the layout of the loops.
+        ``moves`` are these changes, (q₁, n) and (q₂, n) with q₁ + q₂ = q, with whole rotation matrices as in the loops.
         """
         first, last = (configuration(mechanism, x) for x in ends)
         sine, closed = turns(np.einsum("bji,bjk->bik", first.R, last.R))
@@ -137,7 +137,7 @@ class Chart:
 
 
 def _parts(x: Array, sizes: tuple[int, int, int]) -> tuple[Array, ...]:
-    """Parts (r, R, u, v, ω, u̇) of a vector in the layout of the loops.
+    """Positions r, rotations R, coordinates u, and their rates v, ω, u̇, of a state as the loops store it.
 
     ``sizes`` are the numbers of frames, dimensions and coordinates u.
     """
@@ -190,7 +190,7 @@ class SegmentedProblem:
         return self.base.split(x[: self.base.count])
 
     def centred(self, x: Array) -> SegmentedProblem:
-        """Problem in which the coordinates of states between segments are about the states at the unknowns x."""
+        """Problem in which the coordinates of states between segments are zero at the states for the unknowns x."""
         parameters, coordinates = self.split(x)[1], x[self.base.count :].reshape(-1, self.size)
         mechanism, times = self.base.made(parameters)[0], self.base.stretched(self.base.times, parameters)[self.edges]
         states = [
@@ -412,7 +412,7 @@ def _chart(mechanism: Mechanism, state: State, pace: float) -> Chart:
 
 
 def whole_solution(base: Problem, values: Mapping[str, Array], parameters: Mapping[str, float]) -> Solution:
-    """Run over the whole time without gaps, with given values of the tables and parameters."""
+    """Run from the start to the end without segments, with given values of the tables and parameters."""
     mechanism, start, inputs = base.made(parameters)
     driven: dict[str, Input] = {**inputs, **base.driving(values, parameters)}
     times = base.stretched(base.times, parameters)

@@ -141,8 +141,8 @@ class Search:
     def _needed(self, evaluation: Evaluation, part: Array, kind: slice) -> float:
         """Largest of the least changes of the unknowns ``part`` that meet a violated condition or gap to first order.
 
-        Without violations it is the change by which the cost would vanish. Conditions on which these unknowns hardly
-        act, compared with others of their ``kind``, are left out.
+        Without violations it is the change by which the cost would vanish. A condition is left out if it hardly depends
+        on these unknowns, compared with all unknowns in the slice ``kind``.
         """
 
         def least(miss: float, slope: Array) -> float:
@@ -212,11 +212,11 @@ class MatchingCondition(NamedTuple):
     kind: Literal["eq", "ineq"] = "eq"
 
     def residual(self, search: Search, z: Array) -> Array:
-        """Gap (2k,) between the segments at the scaled unknowns z, in coordinates of states."""
+        """Gap (2k,) between the segments at the scaled unknowns z, in coordinates of states, divided by ``size``."""
         return search.gap(z, self.name)[0] / self.size
 
     def slope(self, search: Search, z: Array) -> Array:
-        """Derivatives (2k, n) of the gap with respect to the scaled unknowns z."""
+        """Derivatives (2k, n) of the residual with respect to the scaled unknowns z."""
         return search.gap(z, self.name)[1] / self.size
 
 

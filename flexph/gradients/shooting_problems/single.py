@@ -28,7 +28,7 @@ Limits = Mapping[str, tuple[Functional, float | None, float | None]]
 class Evaluation(NamedTuple):
     """Results of runs at given unknowns: values of functionals by name, their derivatives (n,), and gaps.
 
-    ``gaps``: for each time between segments the gap (2k,) in coordinates of its state, and its derivatives (2k, n).
+    ``gaps``: for each junction of segments, by name, the gap (2k,) in coordinates of states and derivatives (2k, n).
     """
 
     values: Mapping[str, float]
@@ -116,17 +116,17 @@ class Problem:
         return begin + parameters[DURATION] / (end - begin) * (times - begin)
 
     def times_of_run(self, first: int = 0, last: int | None = None) -> Times:
-        """Times between the steps from index ``first`` to ``last``.
+        """Times that bound the steps, from the index ``first`` to ``last``, both included.
 
-        A function of the parameters if the duration is free.
+        If the duration is free, the result is a function that returns them for given parameters.
         """
         own = self.times[first : None if last is None else last + 1]
         return own if self.duration is None else lambda **parameters: self.stretched(own, parameters)
 
     def driving(self, values: Mapping[str, Array], parameters: Mapping[str, float]) -> dict[str, Any]:
-        """Tables of inputs (times, values) by port with given values, stretched to the duration.
+        """Tables of inputs (times, values) by port, with given values at their nodes.
 
-        A free duration is among the parameters.
+        If the duration is free, the times of the nodes are scaled to its value among the parameters.
         """
         return {port: (self.stretched(table.times, parameters), values[port]) for port, table in self.tables.items()}
 

@@ -101,8 +101,9 @@ def interpolated(given: Array, share: float) -> Array:
 class _FirstOrder(NamedTuple):
     """First-order system ẏ = A(t) y of a periodic motion, with the states y = (η̇, ωη).
 
-    η are modal coordinates of M and of the mean of K, with frequencies ω. ``series`` (2L + 1, 2n, 2n) are the harmonics
-    A_m, m = −L…L, for the ``frequency`` [rad/s].
+    η are modal coordinates of M and of the mean of K, with shapes ``vectors`` and frequencies ω, ``root``, of at least
+    2π/period. ``series`` (2L + 1, 2n, 2n) are the harmonics A_m, m = −L…L, of the ``frequency`` [rad/s], which is
+    4π/period if all odd harmonics of the period vanish.
     """
 
     vectors: Array
@@ -129,9 +130,9 @@ def _first_order(motion: PeriodicMotion) -> _FirstOrder:
 
 
 def _hill(states: _FirstOrder, harmonics: int) -> tuple[Array, Array, float]:
-    """Exponents (2n,) by Hill's method, shapes (n, 2n) of their largest harmonics, and truncated energy.
+    """Exponents (2n,) by Hill's method, shapes (2n, 2n) in y of their largest harmonics, and truncation error.
 
-    The latter is the largest energy of a motion in the first and last harmonic, relative to all of its harmonics.
+    The error is the largest energy in the first or last harmonic of a motion, relative to all of its harmonics.
     """
     series, size, middle = states.series, states.series.shape[1], len(states.series) // 2
     numbers = np.arange(-harmonics, harmonics + 1)
@@ -153,9 +154,9 @@ def _hill(states: _FirstOrder, harmonics: int) -> tuple[Array, Array, float]:
 def _separated(values: Array, parts: Array, frequency: float) -> tuple[Array, Array]:
     """Exponents s (m,) and shapes (n, m) of the largest harmonic of each motion e^{st} Σ y_j e^{ijωt}.
 
-    ``parts`` (h, n, m) are the harmonics y_j of m motions. Motions with equal multipliers span a space, of which the
-    eigenvalue solver returns an arbitrary basis. The basis chosen here makes the mean harmonic Σ j |y_j|²/Σ |y_j|²
-    stationary.
+    ``parts`` (h, n, m) are the harmonics y_j of m motions of n states. Motions with equal multipliers span a space, of
+    which the eigenvalue solver returns an arbitrary basis. The basis chosen here makes the mean harmonic
+    Σ j |y_j|²/Σ |y_j|² stationary.
     """
     h, n, m = parts.shape
     numbers = np.arange(1 - h, h)  # harmonics of all motions of a multiplier by one exponent

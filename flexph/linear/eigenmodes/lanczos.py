@@ -138,7 +138,7 @@ class _Start(NamedTuple):
     random: np.random.Generator
 
     def filled(self, basis: Array, block: Array, width: int) -> Array:
-        """Block with random vectors added up to ``width`` vectors, all of them outside of a basis."""
+        """Block of ``width`` vectors: the first of ``block``, then random ones, M-orthogonal to basis and block."""
         missing = width - block.shape[1]
         if missing <= 0:
             return block[:, :width]
@@ -148,9 +148,9 @@ class _Start(NamedTuple):
 
 
 class _BasisSplit(NamedTuple):
-    """Decomposition W = V · inside + vectors · factor of vectors W by a basis V.
+    """Decomposition W = V · inside + vectors · factor of vectors W by an M-orthonormal basis V, M the mass matrix.
 
-    The ``vectors`` are orthonormal and outside of V.
+    The ``vectors`` are M-orthonormal, and M-orthogonal to V.
     """
 
     inside: Array
@@ -159,7 +159,7 @@ class _BasisSplit(NamedTuple):
 
 
 def _remainder(mass: Any, basis: Array, given: Array) -> _BasisSplit:
-    """Decomposition of vectors by a basis of the whole space, so that none of them is outside of it."""
+    """Decomposition of vectors by a basis that spans all of their space: the part outside of the basis is empty."""
     none = np.zeros((0, given.shape[1]))
     return _BasisSplit(basis.T @ (mass @ given), given[:, :0], none)
 

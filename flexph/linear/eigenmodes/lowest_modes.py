@@ -102,7 +102,7 @@ def _condensed_pencil(m: Any, c: Any, d: Any, local: CondensedStiffness) -> tupl
 def _modes_of_mixed_matrix(m: Any, c: Any, d: Any, count: int) -> LowestModes | None:
     """Lowest modes from the mixed matrix of M, C and D, which keeps more digits than K.
 
-    None if the modes that are needed are nearly all motions. The shift follows from a first result for the lowest ω².
+    None if nearly all modes of the system would be needed. The shift follows from a first result for the lowest ω².
     """
     complement = Complement(m, sparse_null_space(d)[0])
     size, wanted = m.shape[0], count + SPARE
@@ -162,7 +162,7 @@ def certified_modes(pencil: CountedPencil, rigid: Complement, count: int) -> Low
 def lowest_shapes(pencil: Pencil, count: int) -> Array | None:
     """Shapes (n, count) of the lowest modes of a pencil that has no motions without strain, with one factorisation.
 
-    Modes are sought until random vectors reveal no other one up to the last, with an error probability of 1e-9
+    The search ends when a test with random vectors reveals no missed mode, with an error probability of 1e-9
     (:func:`flexph.linear.eigenmodes.lanczos.may_have_missed_modes`). None if the modes that are needed for this are
     nearly all motions. Raises ArithmeticError if modes cannot be separated from higher ones.
     """
@@ -199,7 +199,8 @@ def _gap_after(frequencies: Array, count: int) -> int | None:
 def _below(pencil: CountedPencil, frequencies: Array, velocity: Array, cut: int) -> int:
     """Number of all modes, rigid ones included, below the middle of the gap after the first ``cut`` frequencies.
 
-    ``velocity`` are known modes. Raises ArithmeticError if the error of the factor is too large for the gap.
+    The number follows from the inertia of K − ω²M. ``velocity`` are the shapes of the modes found so far. Raises
+    ArithmeticError if the error of the factor is too large for the gap.
     """
     low, high = frequencies[cut - 1], frequencies[cut]
     middle = float(np.sqrt(low * high))
@@ -272,14 +273,17 @@ def strain_free_motions(pencil: CondensedPencil) -> StrainFree:
 
 
 def _corrected(pencil: CondensedPencil, velocity: Array) -> Array:
-    """Vectors after further inverse iterations v − (K + s M)⁻¹K v, whose round-off falls with the remaining strain."""
+    """Velocities after further inverse iterations v − (K + s M)⁻¹K v.
+
+    K v is computed from the strain D v, so that its round-off falls with the strain that remains.
+    """
     for _ in range(CORRECTIONS if velocity.shape[1] else 0):
         velocity = velocity - pencil.solve(pencil.d.T @ pencil.flexibility(pencil.d @ velocity))[0]
     return velocity
 
 
 def _strain_free(pencil: CondensedPencil, velocity: Array) -> Array:
-    """True for each column (k,) of velocities that has no strain, and that the corrections have not reduced to zero."""
+    """True for each column (k,) of velocities without strain; False for columns corrected to round-off."""
     kept = np.einsum("nk,nk->k", velocity, pencil.m @ velocity) > 0.5
     strain = pencil.d @ velocity
     energy = np.einsum("mk,mk->k", strain, pencil.flexibility(strain))

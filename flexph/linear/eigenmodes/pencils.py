@@ -13,7 +13,7 @@ from ...numerics.arrays import Array
 
 
 def balanced(e: Array, a: Array) -> tuple[Array, Array, Array]:
-    """Matrices E and A scaled so that E has ones on its diagonal where it is not zero, and the scales d (n,) of x."""
+    """Matrices E and A, scaled so that nonzero diagonal entries of E are one, and factors d (n,), x = d·x_scaled."""
     diagonal = np.diagonal(e)
     d = np.ones(len(e))
     d[diagonal > 0.0] = diagonal[diagonal > 0.0] ** -0.5

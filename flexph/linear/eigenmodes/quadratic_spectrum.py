@@ -143,7 +143,7 @@ def solve(motion: SmallMotion) -> Solution:
 def _neutral_growth(motion: SmallMotion, m: Modal) -> float:
     """Upper bound [1/s] of the growth that neutral motions could have within the errors of K.
 
-    It is 0 if it is far slower than all other motions.
+    Zero is returned if this growth is far slower than all other motions.
     """
     neutral = m.vectors[:, m.squares.size :]
     growth = float(np.sqrt(motion.noise.along(neutral, neutral).max(initial=0.0)))
@@ -177,7 +177,7 @@ def _gyroscopic(m: Modal, C: Array) -> Solution:
 
 
 def _general(motion: SmallMotion, m: Modal, C: Array, R: Array) -> Solution:
-    """Exponents and shapes for any C, R and K, by the matrix of a first-order system in the velocities and root·η."""
+    """Exponents and shapes for any C, R and K, from the first-order system of η̇ and root·η, η modal coordinates."""
     n, r = len(C), m.squares.size
     root = np.maximum(m.root, EPS * m.root.max(initial=0.0))
     K = _modal_stiffness(motion, m)

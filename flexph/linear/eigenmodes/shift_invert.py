@@ -34,7 +34,7 @@ class Pencil(Protocol):
 
 
 class CountedPencil(Pencil, Protocol):
-    """Factored pencil with stresses, which also counts its modes below a frequency by Sylvester's law of inertia."""
+    """Factored pencil that also computes stresses, and counts modes below a frequency by Sylvester's law of inertia."""
 
     def solve(self, load: Array) -> tuple[Array, Array]:
         """Solve (K + s M) v = b for loads b (n,) or (n, k); return the velocities v and the stresses C⁻¹D v."""
@@ -70,7 +70,7 @@ class _Strained:
 
 
 class MixedPencil(_Strained):
-    """Pencil factored as [[s M, Dᵀ], [D, −C]], without C⁻¹; frequencies keep the digits that their squares lose."""
+    """Pencil factored as [[s M, Dᵀ], [D, −C]], without C⁻¹: low frequencies keep digits that K = DᵀC⁻¹D loses."""
 
     def __init__(self, m: Any, c: Any, d: Any, shift: float) -> None:
         self.m, self.c, self.d, self.shift = m, c, d, shift
@@ -131,8 +131,8 @@ class CondensedPencil(_Strained):
     def inertia(self, frequency: float, velocity: Array) -> tuple[int, float]:
         """Number of modes below a frequency, and an error bound of their ω², by the inertia of K − ω²M.
 
-        For M = S + Q J Qᵀ with low-rank terms, J = diag(±1), it is that of [[K − ω²S, Q], [Qᵀ, J/ω²]], which has
-        additional negative eigenvalues, as many as J.
+        For M = S + Q J Qᵀ with low-rank terms, J = diag(±1), the inertia of [[K − ω²S, Q], [Qᵀ, J/ω²]] is computed
+        instead; it has as many additional negative eigenvalues as J has.
         """
         square, stiffness = frequency**2, self._local.stiffness
         if not isinstance(self.m, Bordered):
@@ -165,7 +165,7 @@ def _size(counted: Inertia) -> float:
 def ritz(pencil: Pencil, vectors: Array) -> tuple[Array, Array]:
     """Frequencies (k,) and velocity shapes (n, k) of modes in the span of k vectors (Rayleigh-Ritz).
 
-    They follow from the strains of the vectors.
+    The stiffness of the vectors is computed from their strains, which keep the digits that K has lost.
     """
     lower = cholesky(vectors.T @ (pencil.m @ vectors), lower=True)
     basis = solve_triangular(lower, vectors.T, lower=True).T

@@ -92,7 +92,7 @@ def _check_error(search: _Search, order: int, tolerance: float | None) -> None:
 
 
 def _size(shifted: Shifted, basis: Array, rigid: int, kept: RetainedStates | None) -> int:
-    """Number of states of the system on a basis, or an upper bound of it.
+    """Number of states of the system reduced to a basis, or an upper bound of this number.
 
     The first ``rigid`` vectors are rigid motions.
     """
@@ -122,7 +122,7 @@ class _Search:
     """Growing basis V of a reduced system, and its residual ``B − P(iω)V q̂`` at the frequencies of a grid.
 
     The products on which the residual depends are computed once for each vector: ``images`` are B, A₀V, A₁V, A₂V
-    (stresses condensed), ``weighed`` the images multiplied by P(ω₀)⁻¹.
+    (stresses condensed), ``weighed`` the images multiplied by P(ω₀)⁻¹, ω₀ the middle of the grid.
     """
 
     shifted: Shifted

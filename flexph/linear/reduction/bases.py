@@ -88,10 +88,10 @@ def feasible(g: Any, vectors: Array) -> Array:
 def projected(
     system: LinearPHDAE, parts: Split | None, vectors: Array, rigid: int = 0, *, kept: RetainedStates | None = None
 ) -> LinearPHDAE:
-    """Reduced system on velocity vectors (n, k), the first ``rigid`` of them rigid motions.
+    """System reduced to the span of vectors (n, k), the first ``rigid`` of them rigid motions.
 
-    The basis is split into velocities and deformations, or of whole states for a system without such a split. ``kept``
-    states and constraints stay in the system; the vectors then span only the other states.
+    They are velocities, from which the basis of stresses follows, or whole states if ``parts`` is None. ``kept`` states
+    and constraints stay in the system; the vectors then reduce only the other states.
     """
     if kept is not None:
         return _with_kept(system, parts, vectors, kept)
@@ -102,10 +102,10 @@ def projected(
 
 
 def _with_kept(system: LinearPHDAE, parts: Split | None, vectors: Array, kept: RetainedStates) -> LinearPHDAE:
-    """Reduced system on the basis diag(1, V_f), which keeps the retained states ([flex] eq. (46)).
+    """System reduced by the basis diag(1, V_f), which keeps the retained states ([flex] eq. (46)).
 
-    V_f are the flexible parts of the vectors. Raises ArithmeticError if constraints that were independent become
-    dependent.
+    V_f spans the static ``responses`` of ``kept`` and the entries of the vectors at states that are not retained.
+    Raises ArithmeticError if constraints that were independent become dependent.
     """
     if parts is None:
         reduced = project(system, kept.velocities(vectors, system.E))

@@ -41,8 +41,8 @@ class Tangents:
     def relaxed(self, other: Tangents, share: float) -> Tangents:
         """Points moved towards those of ``other`` by a ``share`` of the way.
 
-        They move in the coefficients of quadratics with the points as roots. Two real points may thus become a
-        conjugate pair. Directions are those of the nearest other points.
+        The coefficients of real quadratics, whose roots are pairs of points, are moved instead of the points, so that
+        two real points can become a conjugate pair. Directions are those of the nearest points of ``other``.
         """
         own, far = _quadratics(self.points), _quadratics(other.points)
         roots = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]

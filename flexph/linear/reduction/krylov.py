@@ -35,7 +35,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Expansion:
-    """Moments of a transfer function H at a point, and real vectors that span a space which matches them.
+    """Moments of a transfer function H at a point, and vectors on whose span a reduced system has the same moments.
 
     ``vectors`` span the solution at the point and its derivatives with respect to s. ``moments`` are the matched
     moments and the next one. ``terms`` = |s| xᴴEx is the size of the terms in H = s̄ xᴴEx + xᴴRx, which cancel at
@@ -159,7 +159,7 @@ def _product(shifted: Shifted, first: Array, second: Array) -> Array:
 
 
 def _unit(shifted: Shifted, block: Array) -> Array:
-    """Orthonormal basis, in the energy, of the span of a block of pairs (x_j, x_{j−1})."""
+    """Basis of the span of a block of pairs (x_j, x_{j−1}), orthonormal in the inner product of :func:`_product`."""
     size = np.sqrt(np.maximum(np.diag(_product(shifted, block, block)).real, 0.0))
     block = block[:, size > 0.0] / size[size > 0.0]
     values, vectors = np.linalg.eigh(_product(shifted, block, block))

@@ -44,7 +44,7 @@ class RetainedStates:
 
     @property
     def least(self) -> int:
-        """Least order of a reduced system: number of retained states plus that of ``responses`` of flexible states."""
+        """Least order of a reduced system: the retained states, and one or two states for each of ``responses``."""
         return self.count + self._states * self.responses.shape[1]
 
     @property
@@ -53,7 +53,7 @@ class RetainedStates:
         return 2 if self.others.size else 1
 
     def room(self, order: int) -> int:
-        """Number of vectors with which the reduced system has at most the given order."""
+        """Largest number of vectors, besides ``responses``, for which the reduced system has at most this order."""
         return (order - self.least) // self._states
 
     def order(self, vectors: Array, weight: Any) -> int:
@@ -71,9 +71,9 @@ class RetainedStates:
         return left[:, share]
 
     def velocities(self, vectors: Array, weight: Any) -> Array:
-        """Basis (n, r) of the leading unknowns: unit vectors of the retained ones, and an orthonormal basis of p_f.
+        """Basis (n, r) of the leading unknowns: unit vectors of the retained ones, and an orthonormal basis for p_f.
 
-        It spans the flexible parts of the ``vectors``.
+        The latter spans ``responses`` and the ``vectors`` with zeros at the retained states.
         """
         own = orthonormal(np.hstack([self.responses, self.flexible(vectors, weight)]), weight)
         return np.hstack([units(self.leading), own])

@@ -15,7 +15,7 @@ Names = str | Sequence[str] | None
 class Channels(NamedTuple):
     """Single outputs and inputs of a system: their names and their columns of B, dense, (n, p) and (n, m).
 
-    ``rows`` and ``columns`` are the indices of these columns.
+    ``rows`` are the indices in B of the columns of outputs, ``columns`` those of the inputs.
     """
 
     outputs: tuple[str, ...]

@@ -176,9 +176,9 @@ def _with_inputs(system: LinearPHDAE, wide: Array) -> LinearPHDAE:
 
 
 def _scale(energy: Array, a: Array) -> Array:
-    """Scales (n,) of the states for which their energies are ½ x².
+    """Factors (n,) of the states: each state is its factor times a scaled state ξ with the energy ½ ξ².
 
-    States without energy are scaled to similar entries of A. ``energy`` is the diagonal of E.
+    Those of states without energy make the scaled entries of A similar in size. ``energy`` is the diagonal of E.
     """
     stores = energy > 0.0
     scale = 1.0 / np.sqrt(np.where(stores, energy, 1.0))

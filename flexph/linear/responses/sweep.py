@@ -251,7 +251,10 @@ def _distance(tracked: list[Array], poles: Array) -> Array:
 
 
 def _modal_assurance(before: _Spectrum, now: _Spectrum) -> Array | None:
-    """Similarities of the shapes of two systems in the energy of the second one; None if they cannot be compared."""
+    """Similarities, 0 to 1, of all shapes of ``before`` with those of ``now``, in the energy of ``now``; or None.
+
+    The result is None if the systems cannot be compared.
+    """
     a, b, E = _converted_shapes(before, now.system), now.shapes, now.system.E
     if a is None:
         return None

@@ -260,9 +260,9 @@ def transmitting_entries(model: StateSpace, poles: Array) -> Array:
 
 
 def transmission_zeros(zeros: Array, model: StateSpace, poles: Array, *, progress: bool) -> Array:
-    """Zeros that are no uncontrollable or unobservable modes: both [A − sI, B] and [A − sI; C] have full rank.
+    """Those of the given zeros s that are no hidden modes: both [A − sI, B] and [A − sI; C] have full rank.
 
-    It assumes ‖A‖ = ‖B‖ = ‖C‖ = 1.
+    Hidden modes are uncontrollable or unobservable. The scaling ‖A‖ = ‖B‖ = ‖C‖ = 1 is assumed.
     """
     a, b, c, _ = model
     near = np.abs(zeros[:, None] - poles).min(axis=1, initial=np.inf) < CLOSE

@@ -103,7 +103,7 @@ def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
 
 
 def _update(A: Array, first: int, end: int, n: int) -> None:
-    """Subtract the effect of the eliminated columns from ``first`` up to ``end`` from all columns after them."""
+    """Update all columns from ``end`` on for the elimination of the columns ``first`` to ``end`` − 1."""
     width = A.shape[1]
     for i in range(first + 1, end):
         for k in range(first, i):

@@ -71,7 +71,7 @@ def _first_end(A: Array, pivot: Array, w: int, x: Array) -> EliminatedEnd:
 
 
 def _second_end(A: Array, pivot: Array, w: int, other: Array) -> EliminatedEnd:
-    """Rows of B and of its contribution to S, as views of A and ``pivot``, with their right-hand side ``other``."""
+    """Rows of B and of its contribution to S, as views of A and ``pivot``, with the right-hand side in ``other``."""
     end = rows_of_first(A.shape[0] - w, w)
     rows = A.shape[0]
     return EliminatedEnd(part(A, end, rows), part(pivot, end, rows), w, rows - w - end, part(other, 0, rows - end))
@@ -141,5 +141,5 @@ def _go_forward(end: EliminatedEnd) -> None:
 
 
 def _go_backward(end: EliminatedEnd) -> None:
-    """Back substitution for the unknowns of an end, T or B, if those of S are known."""
+    """Back substitution for the unknowns of an end, T or B, from the solution for S, which ``end.x`` contains."""
     backward(end.matrix, end.half, end.x, end.eliminated)

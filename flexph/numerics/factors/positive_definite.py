@@ -65,9 +65,9 @@ def positive_solver(matrix: Any) -> Solve:
 
 
 def prepared_solver(matrix: Any) -> Callable[[], Solve]:
-    """Function that factors a matrix and returns its solver as :func:`positive_solver` does.
+    """Function without arguments that factors a matrix and returns its solver, as :func:`positive_solver` does.
 
-    Between both steps the caller may free the matrix.
+    The caller may delete the matrix before it calls this function.
     """
     if PARDISO and matrix.shape[0] > FEW:
         upper = _upper(matrix)

@@ -57,7 +57,7 @@ def _solve_dense(matrix: Array, rhs: Array) -> Array:
 
 
 def _is_regular(scaled: Any, solution: Array, right: Array) -> bool:
-    """True if a solution satisfies the scaled equations and is not as large as for singular systems."""
+    """True if a solution satisfies the scaled equations and is not so large that they count as singular."""
     top = np.abs(right).max(initial=0.0)
     if not np.all(np.isfinite(solution)) or np.abs(solution).max(initial=0.0) > LOOSE * top:
         return False
@@ -134,9 +134,9 @@ def _tops(size: Any, axis: int) -> Array:
 
 
 def least_norm(matrix: Array, rhs: Array) -> Array:
-    """Least-squares solution of least norm, of the system with scaled rows and columns.
+    """Least-squares solution of a system with scaled rows and columns, of least norm in the scaled unknowns.
 
-    Scaling is needed as units differ by many orders of magnitude.
+    Scaling is needed, as the units of the unknowns differ by many orders of magnitude.
     """
     row, column = scales(np.abs(matrix))
     return column * np.linalg.lstsq(row[:, None] * matrix * column, row * rhs, rcond=1e-12)[0]
@@ -154,11 +154,11 @@ EXACT = 1e-13
 
 
 def nearest_change(mass: Any, rows: Any, rates: Array) -> Array | None:
-    """Change δ (n,) of velocities that satisfies A δ = r with the least energy ½δᵀMδ; None if this is uncertain.
+    """Change δ (n,) of velocities that satisfies A δ = r with the least energy ½δᵀMδ; None if ill-conditioned.
 
     ``mass`` is M (n, n), sparse and positive definite, ``rows`` is A (k, n), and ``rates`` is r. δ is the stationary
-    point of ½δᵀMδ + μᵀ(r − Aδ), with rows and columns scaled; rows of zeros are left out. It is uncertain unless the
-    other rows clearly have full rank: a dense decomposition must decide then.
+    point of ½δᵀMδ + μᵀ(r − Aδ), with rows and columns scaled; rows of zeros are left out. None is returned unless
+    the other rows clearly have full rank: the caller must then decide by a dense decomposition.
     """
     diagonal = mass.diagonal()
     if not np.all(diagonal > 0.0):

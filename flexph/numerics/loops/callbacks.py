@@ -200,6 +200,6 @@ _entries: dict[int, tuple[Callable[..., int], Any]] = {}
 
 
 def entry_at(address: int) -> Callable[..., int] | None:
-    """Function to which :func:`entry_address` gave an address, None if there is none there; it may raise exceptions."""
+    """Function to which :func:`entry_address` gave this address, or None. Called directly, it may raise exceptions."""
     function, _ = _entries.get(address, (None, None))
     return function

@@ -85,7 +85,7 @@ def are_same(first: Any, second: Any, depth: int = DEPTH) -> bool:
 def last_failure() -> FailedCall | None:
     """Last failed call in this thread, which is then forgotten; None if there was none.
 
-    An interruption counts before other errors.
+    An interruption (Ctrl-C) takes precedence over other errors.
     """
     failed = _errors.pop(threading.get_ident(), None)
     return None if failed is None else FailedCall(*failed)
