@@ -186,7 +186,10 @@ class _Shift(Memo):
         return bordered if self.body.size > FILLED else bordered.filled()
 
     def turned(self, rotation: Any) -> Any:
-        """Rotations (k·s, n) of sections relative to the mean axes, from those relative to the frame; None for None."""
+        """Rotations (k·s, n) of sections relative to the mean axes, from those relative to the frame, ``rotation``.
+
+        The result is None for a section without a rotation, whose ``rotation`` is None.
+        """
         if rotation is None:
             return None
         turns = self.motion[self.given.dim :]

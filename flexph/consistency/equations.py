@@ -259,12 +259,12 @@ def _moved_flow(system: PHDAE, x: Array, k: int, length: float) -> tuple[float, 
 
 
 def balancing(columns: Array, terms: Array, differential: Array) -> Array:
-    """Size (k,) at which each of k states balances the other terms of an equation, the largest for n equations.
+    """Sizes (k,) of k states at which their terms are as large as all other terms of an equation.
 
-    ``columns`` (n, k) are the magnitudes of the derivatives of the equations with respect to the states, ``terms`` (n,
-    k) the magnitudes of the terms without the state; the result is the largest quotient of both. Only algebraic
-    equations that contain the state count. A multiplier of index 2 is in none of them: for it the equations count that
-    depend on it most. ``differential`` (n,) is True for differential equations.
+    Of n equations the one with the largest size counts: the quotient of ``terms`` (n, k), the magnitudes of the terms
+    without the state, and ``columns`` (n, k), the magnitudes of the derivatives with respect to it. Only algebraic
+    equations that contain the state are considered or, for a multiplier of index 2, which is in no algebraic equation,
+    those equations that depend on it most. ``differential`` (n,) is True for differential equations.
     """
     inside = np.where(differential[:, None], 0.0, columns)
     strong = columns > STRONG * columns.max(axis=0, initial=0.0)

@@ -309,8 +309,8 @@ def _step_to_end_of_branch(run: Run, stepper: ModeStepper, t1: float, error: Ste
 def _longest_step(start: StepStart, stepper: ModeStepper, t1: float) -> Accepted | None:
     """Longest solvable step, to round-off; None if there is none.
 
-    It is found by bisection, accelerated by a prediction of the branch's end, as steps beyond it need many iterations
-    to fail.
+    The step is found by bisection. As steps beyond the end of the branch need many iterations to fail, that end is
+    predicted, and the step tried next is near the prediction.
     """
     low, high, longest = start.time, t1, None
     width = max(PRECISION * (t1 - low), float(np.spacing(max(abs(low), abs(t1)))))

@@ -19,8 +19,8 @@ Redundancy = Literal["refuse", "least_norm"]
 class Method(ABC):
     """Integration method: a value whose fields are its options.
 
-    The properties are defaults of options that runs read from every method; a method with the option has a field of
-    the same name.
+    Runs read the properties of this class from every method. A derived class that offers one of them as an option has
+    a field of the same name; for the others the property is the default.
     """
 
     @property

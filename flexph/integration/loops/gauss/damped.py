@@ -159,7 +159,10 @@ def _set_reach(m: Memory, g: Scheme, h: float) -> None:
 
 
 def _reach(a: Damped, first: int, last: int, least: float) -> None:
-    """Set the increments of unknowns ``first`` to ``last``, in proportion to the largest of them and ``least``."""
+    """Set the increments of the differences for the unknowns ``first`` to ``last`` − 1.
+
+    All are REACH times the largest magnitude of these unknowns, or REACH times ``least`` if that is larger.
+    """
     size = least
     for k in range(first, last):
         size = larger(size, fabs(a.x[k]))
