@@ -160,7 +160,7 @@ def reference(end: float, inertia: float = INERTIA) -> Array:
 def converge(cycles: float = CYCLES_SHORT, counts: Iterable[int] = REFINED) -> Iterable[dict[str, float]]:
     """Yield the errors after some cycles of the short circuit in both coordinates, for several steps.
 
-    They are those of the currents, divided by the largest current, and of the speed, relative.
+    Errors of the currents are divided by the largest current, that of the speed by the speed.
     """
     end = cycles / FREQUENCY
     exact = reference(end)
