@@ -1,13 +1,12 @@
 """Rows, slips and dampers in a steady motion: rates, forces, and derivatives with respect to displacements.
 
 Displacements ξ = (δr, θ, δu) have δr in axes that turn with the world spin of the motion, θ and δu in the axes of their
-bodies, which may have spins of their own. The rates of rows, slips and dampers change by their Jacobian times ξ̇, plus
-the matrices of this module times ξ.
+bodies. They change the rates of rows, slips and dampers by S ξ̇ + F ξ, with the Jacobian S from velocities to rates and
+the matrix F of this module, which depends on the velocities of the motion.
 
-All bodies move with v₀ + Ω × r. Dampers between points that rotate together have no rate; dampers to points and
-directions of the world have rates s. Displacements ξ are expressed in the rotating axes and change the rates by S ξ̇ +
-F ξ, with F at the velocities of the motion. A damper acts with Sᵀ(c + ρ'(s))(S ξ̇ + F ξ), and Sᵀ(c + ρ'(s))F is the
-circulatory part of the stiffness; for an isotropic damper this is c Ω×.
+A damper with the coefficient c and the relation ρ has a rate s in the motion if it connects bodies that move relative
+to each other, or a moving body with the world. Its force changes by Sᵀ(c + ρ'(s))(S ξ̇ + F ξ), and Sᵀ(c + ρ'(s))F is the
+circulatory part of the stiffness; for an isotropic damper to the ground of a mechanism that rotates with Ω it is c Ω×.
 """
 
 from __future__ import annotations
