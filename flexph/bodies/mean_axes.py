@@ -75,8 +75,9 @@ def unshifted(system: LinearPHDAE, bodies: Mapping[str, Body]) -> LinearPHDAE:
 class _Shift(Memo):
     """Displacement R A u that the change of a body to mean axes moves from its deformation to its frame.
 
-    R(X) are the rigid motions at a point X, A the mean rigid motion of the coordinates. A is a combination of few rows
-    L: the integrals ∫ρφ_i and ∫ρφ_i X, and spin integrals of sections.
+    R(X) are the rigid motions at a point X, A (d + s, n) maps the coordinates u to their mean rigid motion. The rows of
+    A are combinations of the rows of L (r, n) with small r: the integrals ∫ρφ_i and ∫ρφ_i X of the shapes φ_i, and the
+    spin integrals of sections.
     """
 
     body: Body
@@ -112,7 +113,7 @@ class _Shift(Memo):
 
     @once
     def weights(self) -> Array:
-        """Coefficients (d + s, r) of the mean rigid motions A as combinations of the rows L."""
+        """Matrix W (d + s, r) in A = W L: coefficients of the rows of L in the mean rigid motions A."""
         g = self.given
         d, s = g.dim, spins(g.dim)
         momenta = np.zeros((d + s, len(self.rows)))

@@ -1,4 +1,4 @@
-"""Scenes of drawings: their parts, with the proposed ports in other colours and by their names."""
+"""Scenes of CAD drawings (STEP, IGES, BREP): the parts of a drawing, and their proposed ports, coloured and named."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def scene_of_drawing(path: Path) -> Scene:
 
 
 def _parts(surface: PartSurface) -> list[Part]:
-    """Parts that show a part of a drawing: the faces of each port, named such as ``rod.hole1``, and all other faces."""
+    """Scene parts for one part of a drawing: the faces of each port, with names such as ``rod.hole1``, and the rest."""
     own, left = surface.part, np.ones(len(surface.triangles), dtype=bool)
     parts = []
     for port in own.ports:

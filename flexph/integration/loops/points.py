@@ -1,4 +1,7 @@
-"""Points of cables for the compiled loops: positions and slopes as unknowns, and nodes that are means of points."""
+"""Cables in the compiled loops: unknowns (rates of positions and slopes), and joint points that are weighted means.
+
+The position of a port between the points of a cable is a weighted mean of several points of the cable.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def _points_by_coordinates(body: Any) -> Any:
 
 
 def point_coordinates(mechanism: Model) -> Points:
-    """Arrays of the points of cables, and of the nodes that are means of points."""
+    """Arrays of the points of cables, and of joint and load points that are weighted means of points of a body."""
     if not (_has_points(mechanism) or mechanism.network.means):
         return _no_points(len(mechanism.frames))
     a, basis = mechanism.network.arrays, basis_of_points(mechanism)
@@ -107,7 +110,7 @@ def _no_points(frames: int) -> Points:
 
 
 def node_sides(mechanism: Model) -> Index:
-    """Number of the frame to which each node belongs, or for a mean of points a number after those of all frames."""
+    """Index of the frame to which each node belongs; weighted means of points are numbered after all frames."""
     sides: Index = mechanism.network.arrays.node_body.copy()
     means = [mean.place for mean in mechanism.network.means]
     sides[means] = len(mechanism.frames) + np.arange(len(means))
@@ -115,9 +118,10 @@ def node_sides(mechanism: Model) -> Index:
 
 
 class MovedMeans(NamedTuple):
-    """Weights with which unknowns of frames move each mean of points.
+    """Weights of the unknowns of frames in the velocity of each weighted mean of points.
 
-    ``first`` is the frame of the largest weight; the further frames have the weights ``others_weight``.
+    ``first`` is the frame with the largest weight, ``weight``; the frames ``others`` have the weights
+    ``others_weight``.
     """
 
     first: Index  # (n,)
@@ -127,7 +131,7 @@ class MovedMeans(NamedTuple):
 
 
 def moved_means(mechanism: Model) -> MovedMeans:
-    """Weights with which the unknowns of cables, positions and slopes, move the means of points."""
+    """Weights of the unknowns (for cables rates of positions and slopes) in the velocities of means of points."""
     means, parts = mechanism.network.means, []
     basis: Any = sparse.csr_array(basis_of_points(mechanism)) if means else None
     for m in means:

@@ -24,8 +24,8 @@ from ...numerics.arrays import Array
 class Flow(NamedTuple):
     """Constant data of a flow with the speed u(t) along a body of N frames; the first one has the index ``first``.
 
-    ``shape`` are the weights of the frames' positions for the position at the inlet and at the outlet, ``slope`` those
-    for the slope. ``name`` is the name of the speed in messages.
+    ``shape`` are the weights N_a of the positions of frames in the position at the inlet and at the outlet, ``slope``
+    their derivatives N_a' along the body. ``mass`` is per length [kg/m]. ``name`` is the name of the speed in messages.
     """
 
     body: int
@@ -49,7 +49,7 @@ class Flow(NamedTuple):
 
     @property
     def ends(self) -> Array:
-        """Matrix C (N, N) of the flux of momentum: m N N'ᵀ at the outlet minus m N N'ᵀ at the inlet."""
+        """Matrix C of the flux of momentum: m N N'ᵀ at the outlet minus that at the inlet, with the weights N_a."""
         flux: Array = self.mass * (self.shape[1][:, None] * self.slope[1] - self.shape[0][:, None] * self.slope[0])
         return flux
 

@@ -44,8 +44,9 @@ def whirl(a: Arrays, at: tuple[Configuration, Derived], spin: Array, shapes: Arr
 def separated(a: Arrays, at: tuple[Configuration, Derived], spin: Array, values: Array, shapes: Array) -> Array:
     """Shapes (n_v, m) of exponents (m,), with those of equal exponents combined so that each has one sense of whirl.
 
-    Motions of one exponent are a space, of which an eigenvalue solver returns any basis, mixed by round-off. The basis
-    returned here makes the difference of both circles of :func:`whirl`, relative to the motion, stationary.
+    An eigenvalue solver returns an arbitrary basis for the shapes of a repeated exponent. Here the basis consists of
+    the shapes for which the difference of the two circles of :func:`whirl`, relative to the whole motion, is
+    stationary.
     """
     frame, speed = _frame(spin)
     shapes = np.array(shapes, dtype=complex)
@@ -61,9 +62,11 @@ def separated(a: Arrays, at: tuple[Configuration, Derived], spin: Array, values:
 
 
 def _circling(a: Arrays, at: tuple[Configuration, Derived], frame: Array, shapes: Array) -> Array:
-    """Matrix (m, m) that combines m shapes of one exponent so that the shares of both circles are stationary.
+    """Coefficients (m, m) of combinations of m shapes of one exponent that separate the two senses of whirl.
 
-    ``frame`` (3, 3) are the axes of :func:`_frame`.
+    The columns are eigenvectors of the squared size of the circle x + iy minus that of x − iy, relative to the whole
+    motion; the last one has the largest share of x + iy, the first one of x − iy. ``frame`` (3, 3) are the axes of
+    :func:`_frame`.
     """
     m = shapes.shape[1]
     difference, whole = np.zeros((m, m), dtype=complex), np.zeros((m, m), dtype=complex)

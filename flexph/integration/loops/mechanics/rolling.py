@@ -1,4 +1,7 @@
-"""Terms of constraints on velocities in loops (formulas of kernels.rolling)."""
+"""Terms of constraints on velocities in loops (formulas of kernels.rolling).
+
+A term is w Π_by Π̇, where Π and Π_by are dot products of two world vectors, or a·Ω with the spin Ω of a body.
+"""
 
 from __future__ import annotations
 
@@ -57,20 +60,20 @@ def world_spin(m: Memory, dim: int, i: int, w: Array) -> float:
 
 
 def add_term_forces(m: Memory) -> None:
-    """Add the forces of velocity constraints to the forces on products."""
+    """Add the forces of terms, the multiplier λ times :func:`term_increment`, to the forces on their products Π."""
     for i in range(m.rolling_row.size):
         m.trial_force[m.rolling_product[i]] += term_increment(m, i) * m.x_lam[m.rolling_row[i]]
 
 
 def add_term_torques(m: Memory) -> None:
-    """Add the torques of spin terms of velocity constraints, in world axes, to the torques on bodies."""
+    """Add the constraint torques λ a of the spin terms, in world axes, to the torques on the bodies."""
     for i in range(m.rolling_spin_row.size):
         for j in range(m.rolling_spin_axis.shape[1]):
             m.trial_torque[m.rolling_spin_body[i]][j] += m.x_lam[m.rolling_spin_row[i]] * m.rolling_spin_axis[i][j]
 
 
 def add_gap(m: Memory, dim: int, h: float) -> None:
-    """Add squares of products at the end, and increments of velocity terms over the step, to the constraint defects."""
+    """Add to the constraint defects: squares ½wΠ² at the end, and increments of velocity terms over the step."""
     if m.rolling_row.size > 0:
         mean_speeds(m, dim)
     for i in range(m.rolling_row.size):

@@ -249,8 +249,8 @@ class Masses(NamedTuple):
 class Points(NamedTuple):
     """Points (f) of cables, which are frames with velocities v = T x.
 
-    The unknowns x are rates of positions and slopes, which couple only neighbours. Nodes (n) at ports of cables are
-    means of points.
+    The unknowns x are rates of positions and slopes, which couple only neighbours. Each of the nodes (n) is a
+    weighted mean of several frames, such as a port between two points of a cable.
     """
 
     own: Index  # (b,), 1 for frames that are such points

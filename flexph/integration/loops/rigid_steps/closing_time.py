@@ -33,7 +33,7 @@ SHORTEST = cython.declare(cython.double, 1e-7)
 def closing_time(m: Memory, dim: int, s: Striking, p: Prescribed, ends: tuple[float, float], size: float) -> float:
     """Earliest time [s] at which a gap closes between two ``ends``; NaN if a part of the step is not solved.
 
-    Only gaps that were open and are closed at the second end are considered; the search is for the zero of the least
+    Only gaps that were open and are closed at the second end are considered; the search is for the zero of the smallest
     of them. If the least gap is not open at the first end (just after a bounce), the interval is halved towards it
     until the gap is open at a time; the first end is returned if it is not open at any of these times, down to the
     fraction SHORTEST of the interval. The ``size`` [m] of the mechanism sets the tolerance below which a gap counts as
@@ -123,7 +123,10 @@ def _next_step(at: Bracket, c: float, fc: float, last: float, step: float, limit
 
 
 def _least_gap_after(m: Memory, dim: int, s: Striking, p: Prescribed, begin: float, end: float) -> float:
-    """Least gap at the end of the part of a step from ``begin`` to ``end`` [s]; NaN if it is not solved."""
+    """Solve the part of a step from ``begin`` to ``end`` [s]; return the smallest gap at its end, NaN if that fails.
+
+    Only the gaps that may close in the step are considered.
+    """
     if solve_between(m, dim, s, p, (begin, end), False) < 0:
         return NAN
     least = INFINITY
