@@ -266,7 +266,7 @@ def order(coarse: Result, fine: Result) -> float:
 
 
 def analysed() -> tuple[PHDAE, dict[str, list[float]]]:
-    """Equations of the mechanism at its start, and the values of its inputs, for the analysis of this case."""
+    """Nonlinear pHDAE of the mechanism at its start, and the values of its inputs, for ``flexph analyze``."""
     mechanism, guess = squeezer(), placements()
     state = mechanism.consistent_state(mechanism.assemble({"K1": guess.pop("K1")}, guess=guess))
     inputs = {"motor": [TORQUE]}

@@ -1,4 +1,4 @@
-"""A cam presses a follower against a spring with a law: the spin at which the follower leaves the cam, and its flight.
+"""A cam and a follower on a nonlinear spring: the spin at which the follower leaves the cam, and its flight.
 
 The cam is a disc of radius R about a shaft at the distance e from its centre, and turns by φ = ωt from its lowest pose.
 While they touch, the lift of the flat follower is x = e(1 − cos φ), and the force between them N = m(g + ẍ) + F(x),

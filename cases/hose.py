@@ -42,7 +42,7 @@ CRITICAL, FREQUENCY = 5.6, 13.6  # u and ω at β = 0.2
 
 @dataclass(frozen=True)
 class Result:
-    """A run of a pipe after a push of its tip, and the exponents of small motions at each of the :data:`SPEEDS`."""
+    """A run of a pipe after a push of its tip, and eigenvalues [1/s] at equilibrium for each of the :data:`SPEEDS`."""
 
     solution: Solution
     exponents: list[Array]

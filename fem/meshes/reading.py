@@ -194,8 +194,8 @@ def _pairs(rows: list[Array], width: int) -> Array:
 def _cell_set(members: Members, parts: list[Part], chosen: list[Part]) -> NamedSet:
     """Named set of a mesh from the numbers of its members, by the index of their block in ``parts``.
 
-    Members in blocks of the body's dimension are cells, one dimension lower facets, else nodes. ``chosen`` are the
-    blocks of the body.
+    Members are cells in blocks of the body's dimension, facets in blocks one dimension lower, and nodes in all other
+    blocks. ``chosen`` are the blocks of the body.
     """
     top = dimension(chosen[0][0])
     cells, facets, nodes = [], [], [np.zeros(0, dtype=int)]

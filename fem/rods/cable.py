@@ -199,10 +199,10 @@ def _simpson(line: HermiteLine) -> tuple[Array, Array]:
 
 
 def _pieces(line: HermiteLine, rows: int) -> Pieces:
-    """Elements of a cable with the share (E, strain rows) of each element in the energy of each strain row.
+    """Elements of a cable and the fraction (E, m) of the energy of each of the m strains of :func:`_strain` in each.
 
-    A tension at the border of two elements is divided between them by length. Each element has ``rows`` strain rows of
-    bending, which it shares with no other.
+    The energy of a tension at the border of two elements is divided between them by length. Each element has ``rows``
+    strains of bending, whose energy is its alone.
     """
     lengths, count = np.diff(line.borders), line.borders.size - 1
     shares = np.zeros((count, 2 * count + 1 + rows * count))

@@ -143,9 +143,10 @@ def steps_of(system: LinearPHDAE | PHDAE | Terminated) -> ControllerStepper:
 
 
 class LinearSteps:
-    """Implicit midpoint rule for a linear controller, whose matrices are solved once for each step length.
+    """Implicit midpoint rule for a linear controller, whose equations are solved once for each step length.
 
-    ``laws`` close the last ports. Multipliers and algebraic states are means over a step.
+    ``laws`` (l) are the constitutive laws at the last l ports, which are not ports of the controller. Multipliers and
+    algebraic states are means over a step.
     """
 
     def __init__(self, system: LinearPHDAE, laws: tuple[Law, ...] = ()) -> None:

@@ -92,8 +92,8 @@ def _ended(x: Array) -> StepFailed:
 class _Equations:
     """Base class of :class:`DirectEquations` and :class:`GeneralEquations`: ports, storage and graph of a system.
 
-    ``graph`` is a function of the energy variables x = X(ξ), ``start`` its value at the ``sample`` ξ. In both forms,
-    flows and efforts of flow-controlled relations are exchanged.
+    ``graph`` is a function of the energy variables x = X(ξ), ``start`` its value at the state ``sample`` ξ. In both
+    forms, flows and efforts of flow-controlled relations are exchanged.
     """
 
     def __init__(

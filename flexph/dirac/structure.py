@@ -197,7 +197,8 @@ class DiracStructure(NamedPorts):
     def _of_skew(cls, matrix: Array, swapped: Array, ports: Mapping[str, slice] | None) -> DiracStructure:
         """Structure of ``w = J v`` for a matrix J, skew up to round-off; v_i is a flow where ``swapped`` is True.
 
-        If an entry of J exceeds LARGEST, inputs are chosen anew. Raises ValueError if J is not skew.
+        If an entry of J exceeds LARGEST, flows and efforts are exchanged at some ports so that J has small entries.
+        Raises ValueError if J is not skew.
         """
         size = np.sqrt(1.0 + np.sum(matrix**2, axis=1))
         check_power((matrix + matrix.T) / np.outer(size, size))

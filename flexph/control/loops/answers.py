@@ -54,7 +54,7 @@ def _solve_linear(c: Linear, h: float) -> bool:
 
 
 def answer_linear(a: Coupling, step: int, h: float) -> bool:
-    """Solve the step of all linear controllers with the mechanism's outputs of a trial.
+    """Solve the step of all linear controllers for the mechanism's mean outputs in a trial step.
 
     Writes the mean states, end states and responses of the controllers. False if the matrix of a step is singular.
     """
