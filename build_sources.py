@@ -351,7 +351,9 @@ class Recording:
                 made.append(f"cdef {kind} {self._unique(module, name)}")
             else:
                 lines = DECLARATION.finditer(self.modules[module].declared)
-                line = next(match[0] for match in lines if match[1] == name)
+                line = next((match[0] for match in lines if match[1] == name), None)
+                if line is None:
+                    raise ValueError(f"function {name} of {module} has no declaration in the .pxd file of this module")
                 made.append(NAME.sub(lambda word, of=module: self._declared(of, word[0]), line))
         types = ", ".join(("Recorded", "RVec", "RMat", "RTen"))
         self.cimports.add(f"from {NUMBERS} cimport {types}")

@@ -129,9 +129,8 @@ def _parts_slope(m: Memory, i: int, z: float, slip: float) -> float:
     for _ in range(PARTS):
         middle = _middle(m, i, z, part)
         c = beta + gamma if middle >= 0.0 else gamma - beta
-        size = fabs(middle)
-        power = size ** (n - 1.0) if size > 0.0 else 0.0  # whose recorded derivative at zero would be infinite
-        rate = 1.0 - c * power * size
+        power = _power(middle, n - 1.0)
+        rate = 1.0 - c * power * fabs(middle)
         slope = (by_slip + 0.5 * rate / PARTS) / (1.0 + 0.5 * part * fabs(c) * n * power)
         total += slope
         by_slip = 2.0 * slope - by_slip
@@ -152,9 +151,8 @@ def _middle(m: Memory, i: int, z: float, slip: float) -> float:
     y = z
     for _ in range(MOST):
         c = beta + gamma if y >= 0.0 else gamma - beta
-        size = fabs(y)
-        power = size ** (n - 1.0) if size > 0.0 else 0.0  # whose recorded derivative at zero would be infinite
-        defect = y - z - 0.5 * slip * (1.0 - c * power * size)
+        power = _power(y, n - 1.0)
+        defect = y - z - 0.5 * slip * (1.0 - c * power * fabs(y))
         if defect > 0.0:
             most = smaller(most, y)
         else:
@@ -166,6 +164,12 @@ def _middle(m: Memory, i: int, z: float, slip: float) -> float:
             break
         y = after
     return y
+
+
+def _power(y: float, exponent: float) -> float:
+    """Power |y|ᵉ, zero at y = 0, where its derivative would be infinite for an exponent e below 1."""
+    size = fabs(y)
+    return size**exponent if size > 0.0 else 0.0
 
 
 def _bend_bristles(m: Memory, i: int, z0: float, change: float, h: float) -> tuple[float, float]:
