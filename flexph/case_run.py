@@ -89,7 +89,7 @@ def run_case(
     *,
     force: bool,
     values: Mapping[str, Any],
-    keeping: CheckpointOptions = CheckpointOptions(),
+    checkpointing: CheckpointOptions = CheckpointOptions(),
     reporting: ReportOptions = ReportOptions(report=False),
 ) -> WrittenFiles:
     """Compute a case and write its results and summary into a folder.
@@ -104,10 +104,14 @@ def run_case(
             advice = ': pip install "flexph[plot]"' if module == "matplotlib" else ""
             raise click.ClickException(f"case {name!r} needs the module {module!r}, which is not installed{advice}")
     existed, folder = out.exists(), ResultsFolder(out, _run_summary(name, case, values))
-    every = DEFAULT_EVERY if keeping.resume and keeping.every is None and not folder.is_kept else keeping.every
+    every = (
+        DEFAULT_EVERY
+        if checkpointing.resume and checkpointing.every is None and not folder.is_kept
+        else checkpointing.every
+    )
     with termination_interrupts(), _refusals(out):
         left = [path.name for path in leftovers(out)]
-        finished = folder.claim(force=force, resume=keeping.resume)
+        finished = folder.claim(force=force, resume=checkpointing.resume)
         if left:
             log.warning("removed what a killed run left: %s", ", ".join(left))
         if finished:

@@ -260,8 +260,8 @@ def _run_and_list(
     """Run a case into a folder and print the paths of its results; raises ClickException for missing files."""
     if force and resume:
         raise click.UsageError("--resume continues the existing run, --force replaces it: give one of them only")
-    keeping, reporting = CheckpointOptions(checkpoint, resume), ReportOptions(report, checks, repeating_command())
-    written = run_case(name, case, out, force=force, values=values, keeping=keeping, reporting=reporting)
+    checkpointing, reporting = CheckpointOptions(checkpoint, resume), ReportOptions(report, checks, repeating_command())
+    written = run_case(name, case, out, force=force, values=values, checkpointing=checkpointing, reporting=reporting)
     print_lines(listed(written.paths, out))
     if written.missing:
         raise click.ClickException("; ".join(written.missing))

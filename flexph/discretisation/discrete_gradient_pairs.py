@@ -81,23 +81,23 @@ class GradientPair:
         step. Raises StepFailed.
         """
         energy = float(self.pair.H(x0))
-        past = StartData(x0, energy, *(history or History(energy, 0.0, np.zeros(x0.size))))
-        step, guess = begin(self.pair, past, u, h)
-        derivative = None if self.system.derivatives is None else self.derivative(past, u, h)
+        start_data = StartData(x0, energy, *(history or History(energy, 0.0, np.zeros(x0.size))))
+        step, guess = begin(self.pair, start_data, u, h)
+        derivative = None if self.system.derivatives is None else self.derivative(start_data, u, h)
         equations = StepEquations(lambda x1, part: self.equation(shortened_step(step, part), x1), derivative)
         solved = self.newton.step(equations, x0, guess, size)
         advance = self._discretised(step, solved.x, solved.terms).advance(self.system, solved, u, h)
-        reached = past.account + h * float(advance.output @ u) - advance.dissipated
+        reached = start_data.account + h * float(advance.output @ u) - advance.dissipated
         history = History(reached, float(exchanged(solved.terms)), (solved.x - x0) / h)
         return advance._replace(energy=self.pair.H(solved.x), history=history)
 
-    def derivative(self, past: StartData, u: Array, h: float) -> Callable[[Array, float], Array]:
+    def derivative(self, start_data: StartData, u: Array, h: float) -> Callable[[Array, float], Array]:
         """Function (x₁, part) ↦ derivative (n, n) of the equation of a step with respect to its end x₁.
 
-        The step begins at ``past`` and is shortened to the share ``part`` of its length h. It needs derivatives of the
-        system.
+        The step begins at ``start_data`` and is shortened to the share ``part`` of its length h. It needs derivatives
+        of the system.
         """
-        step = begin(self.pair, past, u, h)[0]
+        step = begin(self.pair, start_data, u, h)[0]
         return lambda x1, part: slopes(shortened_step(step, part), x1)
 
     def over_step(self, x0: Array, x1: Array) -> Discretised:

@@ -164,16 +164,16 @@ class StartData(NamedTuple):
     rate: Array
 
 
-def begin(pair: Pair, past: StartData, u: Array, h: float) -> tuple[Step, Array]:
+def begin(pair: Pair, start_data: StartData, u: Array, h: float) -> tuple[Step, Array]:
     """Step with its data, and a guess of its end, extrapolated with the rate of the last step.
 
     As states are rounded, H(x₀) differs from the sum of work and dissipation by round-off. If the difference is that
     small, the sum replaces H(x₀), so that the errors of steps do not accumulate in long runs.
     """
-    rounded = abs(past.account - past.energy) <= FED_BACK * past.exchanged
-    first = pair.values(past.x) if pair.kind == INVARIANTS else np.empty(0)
-    step = Step(pair, past.x, u, h, past.account if rounded else past.energy, first)
-    return step, past.x + h * part(pair.states, past.rate, pair.diagonal)
+    rounded = abs(start_data.account - start_data.energy) <= FED_BACK * start_data.exchanged
+    first = pair.values(start_data.x) if pair.kind == INVARIANTS else np.empty(0)
+    step = Step(pair, start_data.x, u, h, start_data.account if rounded else start_data.energy, first)
+    return step, start_data.x + h * part(pair.states, start_data.rate, pair.diagonal)
 
 
 def shortened_step(step: Step, part: float) -> Step:

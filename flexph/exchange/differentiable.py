@@ -50,7 +50,7 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
         x.data -= 1e-3 * x.grad
     """
     torch = _needed("torch")
-    asked = _RequestedValue(function, parameters, value)
+    requested = _RequestedValue(function, parameters, value)
 
     class Run(torch.autograd.Function):  # type: ignore[name-defined]
         """Value of a run as a function of torch, whose backward pass multiplies a covector by the Jacobian."""
@@ -58,7 +58,7 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             """Evaluate the value at parameters (p,), and store the Jacobian for ``backward``."""
-            own, jacobian = asked.with_jacobian(x.detach().cpu().numpy())
+            own, jacobian = requested.with_jacobian(x.detach().cpu().numpy())
             ctx.save_for_backward(torch.as_tensor(jacobian, dtype=x.dtype, device=x.device))
             return torch.as_tensor(own, dtype=x.dtype, device=x.device)
 
@@ -108,7 +108,7 @@ def to_jax(
         slope = jax.grad(lambda x: run(x) ** 2)(jax.numpy.array([0.01, 0.02]))
     """
     jax = _needed("jax")
-    asked, sizes = _RequestedValue(function, parameters, value), tuple(check.count("shape", size) for size in shape)
+    requested, sizes = _RequestedValue(function, parameters, value), tuple(check.count("shape", size) for size in shape)
 
     def shaped(own: Array) -> Array:
         if own.shape != sizes:
@@ -119,10 +119,10 @@ def to_jax(
         return jax.ShapeDtypeStruct((*sizes, *more), x.dtype)
 
     def plain(x: Any) -> Array:
-        return shaped(asked.value(np.asarray(x))).astype(x.dtype)
+        return shaped(requested.value(np.asarray(x))).astype(x.dtype)
 
     def both(x: Any) -> tuple[Array, Array]:
-        own, jacobian = asked.with_jacobian(np.asarray(x))
+        own, jacobian = requested.with_jacobian(np.asarray(x))
         return shaped(own).astype(x.dtype), jacobian.astype(x.dtype)
 
     @jax.custom_vjp
@@ -130,7 +130,7 @@ def to_jax(
         return jax.pure_callback(plain, of(x), x)
 
     def forward(x: Any) -> Any:
-        return jax.pure_callback(both, (of(x), of(x, len(asked.names))), x)
+        return jax.pure_callback(both, (of(x), of(x, len(requested.names))), x)
 
     def backward(jacobian: Any, covector: Any) -> Any:
         return (jax.numpy.tensordot(covector, jacobian, axes=len(sizes)),)

@@ -88,15 +88,15 @@ def continue_run(
     pairs = zip(bodies.values(), mechanism.bodies.values(), strict=False)
     if list(bodies) != list(mechanism.bodies) or any(_whole(own) is not _whole(other) for own, other in pairs):
         raise ValueError("mechanism must have the same bodies as the run: make it by run.mechanism.replace(...)")
-    start, booking = run.final, None
+    start, joint_change = run.final, None
     if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:
-        start, booking = state_after_passage(old, mechanism, start, CHANGED)
+        start, joint_change = state_after_passage(old, mechanism, start, CHANGED)
     do = run_with_changes if changes else run_mechanism
     more: dict[str, Any] = {"changes": changes} if changes else {}
     try:
-        return _after(run, do(mechanism, start, times, method=method, options=options, **more), booking)
+        return _after(run, do(mechanism, start, times, method=method, options=options, **more), joint_change)
     except (IntegrationError, InputError, IntegrationInterrupted) as error:
-        error.solution = _after(run, error.solution, booking)
+        error.solution = _after(run, error.solution, joint_change)
         raise
 
 
@@ -109,14 +109,14 @@ CHANGED = "change of joints"
 """Account of the energy lost when a run goes on with other joints."""
 
 
-def _after(run: Solution, later: Solution, booking: JointChangeBalance | None) -> Solution:
+def _after(run: Solution, later: Solution, joint_change: JointChangeBalance | None) -> Solution:
     """Join a run and its continuation ``later`` into one solution.
 
-    ``booking`` has the energy lost and the work done by the change of joints between the two runs, which are added to
-    the ledger of ``later``.
+    ``joint_change`` has the energy lost and the work done by the change of joints between the two runs, which are added
+    to the ledger of ``later``.
     """
-    if booking is not None and len(later.times) > 1:
-        later = replace(later, ledger=booked(later.ledger, booking))
+    if joint_change is not None and len(later.times) > 1:
+        later = replace(later, ledger=booked(later.ledger, joint_change))
     return _joined([run, later])
 
 
@@ -156,8 +156,8 @@ class _ChangedRun:
         state, due = start, self._due(start.time, self._exceeded(start))
         try:
             while True:
-                state, booking = self._changed(state, due)
-                state, met = self._part(state, booking)
+                state, joint_change = self._changed(state, due)
+                state, met = self._part(state, joint_change)
                 if state.time >= self.grid[-1] or not (due := self._due(state.time, met)):
                     self._warn_of_pending(state.time)
                     return self._whole()
@@ -173,7 +173,7 @@ class _ChangedRun:
         The losses and work are None if no change was due. A failure raises ValueError before the first part of the run,
         InputError later.
         """
-        bookings = []
+        joint_changes = []
         for action in due:
             old = self.plan.mechanism(self.holding)
             if not self.made and not self.parts:
@@ -184,13 +184,13 @@ class _ChangedRun:
             self.pending.remove(action)
             try:
                 new, strikes = self.plan.mechanism(self.holding), action.change.kind == "lock"
-                state, booking = state_after_passage(old, new, state, action.name, strikes=strikes)
+                state, joint_change = state_after_passage(old, new, state, action.name, strikes=strikes)
             except ValueError as error:
                 if not self.parts:
                     raise
                 raise InputError(str(error), None) from error
-            bookings.append(booking)
-        return state, sum_of_bookings(bookings) if bookings else None
+            joint_changes.append(joint_change)
+        return state, sum_of_bookings(joint_changes) if joint_changes else None
 
     def _warn_of_pending(self, time: float) -> None:
         """Warn of changes that did not happen, as their conditions were not met up to the end ``time`` of the run."""
@@ -207,11 +207,11 @@ class _ChangedRun:
         x: Array = joined([static_solution(mechanism, state)], self.plan.union).states[0]
         return x
 
-    def _part(self, state: State, booking: JointChangeBalance | None) -> tuple[State, list[str]]:
+    def _part(self, state: State, joint_change: JointChangeBalance | None) -> tuple[State, list[str]]:
         """Run from a state to the next change; return the state there and the names of the conditions that are met.
 
         A condition is met if its event ended the part, or if its value at the end is zero to round-off of its value
-        at the start. ``booking`` are the energies of the change before the part.
+        at the start. ``joint_change`` are the energies of the change before the part.
         """
         watched, mechanism = dict(self._conditions()), self.plan.mechanism(self.holding)
         values = {name: _value(name, of, MechanismView(mechanism, state.x), state.time) for name, of in watched.items()}
@@ -224,9 +224,9 @@ class _ChangedRun:
         try:
             part = run_mechanism(mechanism, state, self._times(state.time), method=self.method, options=options)
         except Unfinished as error:
-            error.solution = self._stored_part(error.solution, watched, booking)
+            error.solution = self._stored_part(error.solution, watched, joint_change)
             raise
-        self.parts.append(self._stored_part(part, watched, booking))
+        self.parts.append(self._stored_part(part, watched, joint_change))
         end, view = part.final, MechanismView(part.mechanism, part.states[-1])
         apart = {
             name: 0.0 if part.events[name].times.size else abs(_value(name, of, view, end.time))
@@ -234,13 +234,15 @@ class _ChangedRun:
         }
         return end, [name for name, value in apart.items() if value <= ON_ZERO * abs(values[name])]
 
-    def _stored_part(self, part: Solution, watched: dict[str, Any], booking: JointChangeBalance | None) -> Solution:
+    def _stored_part(
+        self, part: Solution, watched: dict[str, Any], joint_change: JointChangeBalance | None
+    ) -> Solution:
         """Solution of a part as stored: with the energies of the change before it, without the events of conditions.
 
-        ``booking`` are these energies, ``watched`` the conditions by the names of their events.
+        ``joint_change`` are these energies, ``watched`` the conditions by the names of their events.
         """
-        if booking is not None and len(part.times) > 1:
-            part = replace(part, ledger=booked(part.ledger, booking))
+        if joint_change is not None and len(part.times) > 1:
+            part = replace(part, ledger=booked(part.ledger, joint_change))
         return replace(
             part, events={name: occurrences for name, occurrences in part.events.items() if name not in watched}
         )

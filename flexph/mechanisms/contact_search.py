@@ -82,20 +82,20 @@ class Search:
         self._others = [c for c in mechanism.connections if not c.touches]
         self._springs = [t.spring() for t in self.touches if not t.is_rigid]
 
-    def is_stable(self, rested: ContactEquilibrium) -> bool:
+    def is_stable(self, result: ContactEquilibrium) -> bool:
         """True if an equilibrium with its closed contacts replaced by joints is a minimum of the energy."""
-        resting, anchors = rested.mechanism, rested.state.anchors
+        resting, anchors = result.mechanism, result.state.anchors
         steady = steady_rotation(resting, None, None)
         given = problem(resting, anchors, self.time, inputs=self.inputs, steady=steady)
-        return is_minimum(given, rested.configuration)
+        return is_minimum(given, result.configuration)
 
-    def moved(self, rested: ContactEquilibrium) -> float:
+    def moved(self, result: ContactEquilibrium) -> float:
         """Distance of an equilibrium from the start of the search, without unit.
 
         It is the largest displacement of a body divided by the size of the mechanism, or the largest change of a
         rotation entry if that is larger.
         """
-        c = rested.configuration
+        c = result.configuration
         apart = np.linalg.norm(c.r - self.start.r, axis=1).max(initial=0.0) / self.size
         return float(max(apart, np.abs(c.R - self.start.R).max(initial=0.0)))
 
@@ -122,27 +122,27 @@ class Search:
         opened: tuple[str, float] | None = None
         for _ in range(CHANGES):
             try:
-                rested = self._balanced(pose, [touch for touch in self.rigid if touch.name in closed], held)
+                result = self._balanced(pose, [touch for touch in self.rigid if touch.name in closed], held)
             except ArithmeticError as error:
                 if opened is None:
                     raise
                 raise OpenError(*opened) from error
-            change, pull = self._wrong(rested, closed)
+            change, pull = self._wrong(result, closed)
             if in_place and change is not None and change not in closed:
                 raise ArithmeticError(
                     f"no equilibrium was found: loads would make the bodies of {change!r} penetrate, which is open in "
                     "the pose"
                 )
-            if change is None and (more := self._touching(rested.configuration, closed)):
+            if change is None and (more := self._touching(result.configuration, closed)):
                 closed |= more
-                pose = self._pose(rested.configuration)
+                pose = self._pose(result.configuration)
                 continue
             if change is None:
                 holding = [t for t in held if not t.is_rigid or t.name in closed]
-                return rested.within_cones(holding, explains=self._explains)
+                return result.within_cones(holding, explains=self._explains)
             opened = (change, pull) if opened is None and pull else opened
             closed ^= {change}
-            pose = self._pose(rested.configuration)
+            pose = self._pose(result.configuration)
         raise ArithmeticError(f"no equilibrium was found: contacts open and close alternately, {change!r} last")
 
     def cause(self, error: ArithmeticError) -> ArithmeticError:
@@ -154,10 +154,10 @@ class Search:
         closed = [t for t in self.touches if gaps[t.name] <= PLACED * self.size]
         open_ones = [t.spring() for t in self.touches if not t.is_rigid and t not in closed]
         try:
-            rested = self._equilibrium(self.pose, [*open_ones, *(t.row() for t in closed)], (), springs=())
+            result = self._equilibrium(self.pose, [*open_ones, *(t.row() for t in closed)], (), springs=())
         except ArithmeticError:
             return error
-        change, pull = self._wrong(rested, {t.name for t in closed})
+        change, pull = self._wrong(result, {t.name for t in closed})
         return OpenError(change, pull) if change is not None and pull else error
 
     def _pressed(self, held: Sequence[Touch]) -> tuple[set[str], Pose]:
@@ -243,18 +243,18 @@ class Search:
         gaps = gaps_at(a, c, derive(a, c)).before
         return dict(zip((touch.name for touch in self.touches), gaps.tolist(), strict=True))
 
-    def _wrong(self, rested: ContactEquilibrium, closed: set[str]) -> tuple[str | None, float]:
+    def _wrong(self, result: ContactEquilibrium, closed: set[str]) -> tuple[str | None, float]:
         """Name of the contact that violates the conditions most, and its pull [N]; None if the conditions hold.
 
         It is the closed one that pulls most or, if none pulls, the open one that penetrates most; the pull is then 0.
         """
-        forces = rested.normal
+        forces = result.normal
         largest = max(map(abs, forces.values()), default=0.0)
         own = [name for name in forces if name not in self._faces]  # sets of faces are changed as a whole
         name = min(own, key=lambda name: forces[name], default=None)
         if name is not None and forces[name] < -PULLS * largest:
             return name, -forces[name]
-        gaps = self._gaps(rested.configuration)
+        gaps = self._gaps(result.configuration)
         entered = {t.name: gaps[t.name] for t in self.rigid if t.name not in closed}
         entered = {name: gap for name, gap in entered.items() if gap < -ENTERED * self.size}
         return min(entered, key=lambda name: entered[name]) if entered else None, 0.0

@@ -49,9 +49,9 @@ def equilibrium_with_contacts(
     mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float, redundant: str
 ) -> State:
     """Equilibrium near a pose with contacts, see :meth:`flexph.Mechanism.equilibrium`."""
-    rested = rest(mechanism, pose, inputs, time=time)
-    warn_if_unstable(rested.mechanism, rested.state, inputs)
-    whole = rested.with_contacts(mechanism)
+    result = rest(mechanism, pose, inputs, time=time)
+    warn_if_unstable(result.mechanism, result.state, inputs)
+    whole = result.with_contacts(mechanism)
     multipliers = whole.multipliers
     if redundant == "refuse" and multipliers.size:
         c = configuration(mechanism, whole.x)
@@ -76,8 +76,8 @@ def closed_at(mechanism: Mechanism, state: State, inputs: Mapping[str, Input]) -
     search = Search(mechanism, pose, inputs, state.time, c)
     closed = search.closed_in_pose()[0]
     held = [t for t in search.touches if t.has_tangents and (t.name in closed or not t.is_rigid)]
-    rested = search.settled(held, in_place=True)
-    return rested.mechanism, rested.state
+    result = search.settled(held, in_place=True)
+    return result.mechanism, result.state
 
 
 def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time: float) -> ContactEquilibrium:
@@ -93,20 +93,20 @@ def rest(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, time:
     soft = SOFT[0] * pressing_force(mechanism, inputs, time, size) / size
     for _ in range(CHANGES):  # each face alone, which shows where the balls come to rest
         sets = numbers(nearest_faces(mechanism, c))
-        rested = _rest_on_surfaces(separate_contacts(mechanism, sets, soft), pose, inputs, time=time, bent=bent)
-        c = rested.configuration
+        result = _rest_on_surfaces(separate_contacts(mechanism, sets, soft), pose, inputs, time=time, bent=bent)
+        c = result.configuration
         pose, bent = Pose(c.r, c.R, pose.anchors, pose.bodies), c.u
         if sets == numbers(nearest_faces(mechanism, c)):
             break
-    sets = carrying_sets(mechanism, rested, size)
+    sets = carrying_sets(mechanism, result, size)
     for _ in range(CHANGES):
         local = tied_contacts(mechanism, sets)
-        rested = _rest_on_surfaces(local, pose, inputs, time=time, bent=bent, on_faces=True)
-        c = rested.configuration
+        result = _rest_on_surfaces(local, pose, inputs, time=time, bent=bent, on_faces=True)
+        c = result.configuration
         pose, bent = Pose(c.r, c.R, pose.anchors, pose.bodies), c.u
-        before, sets = sets, changed_sets(mechanism, rested, sets, CLOSED * size, size)
+        before, sets = sets, changed_sets(mechanism, result, sets, CLOSED * size, size)
         if sets == before:
-            return rested
+            return result
     raise ArithmeticError(
         "no equilibrium was found: balls pass from face to face of a skin; integrate a damped run until they rest"
     )
@@ -129,17 +129,17 @@ def _rest_on_surfaces(
     for _ in range(CHANGES):
         local, features = on_faces(mechanism, c, exact)
         try:
-            rested = _rest(local, pose, inputs, time=time, in_pose=True, **options)
+            result = _rest(local, pose, inputs, time=time, in_pose=True, **options)
         except ArithmeticError as error:
             failed = failed or error
             if exact.issuperset(more := _nearby(features, size)):
                 raise failed from None
             exact |= more  # a ball may pass from face to face before it rests, or lie on several
             continue
-        c = rested.configuration
+        c = result.configuration
         agreement = compare_gaps(mechanism, local, c, CLOSED * size)
         if agreement.holds:
-            return rested
+            return result
         exact |= agreement.edges
         pose = Pose(c.r, c.R, pose.anchors, pose.bodies)
     raise ArithmeticError(
@@ -186,10 +186,10 @@ def _rest(
         except ArithmeticError as error:
             not_in_pose = error
     try:
-        rested = search.settled(held=())
-        if not_in_pose is not None and not search.is_stable(rested):
+        result = search.settled(held=())
+        if not_in_pose is not None and not search.is_stable(result):
             raise not_in_pose  # bodies that leave their pose do not come to rest in an unstable equilibrium
-        return rested
+        return result
     except ArithmeticError as error:
         if not_in_pose is not None:
             raise search.cause(not_in_pose) from error

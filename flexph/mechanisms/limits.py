@@ -47,20 +47,20 @@ def held_at(mechanism: Mechanism, pose: Pose, inputs: Mapping[str, Input], *, ti
     closed = search.closed_in_pose()[0]
     held = [t for t in search.touches if t.has_tangents and t.friction > 0.0 and (t.name in closed or not t.is_rigid)]
     try:
-        rested = search.settled(held, in_place=True)
+        result = search.settled(held, in_place=True)
     except SlipError as error:
         return PoseEquilibrium(None, "slip", str(error))
     except OpenError as error:
         return PoseEquilibrium(None, "opening", f"{error.contact!r} opens")
     except ArithmeticError as error:
         return PoseEquilibrium(None, "no equilibrium", str(error))
-    if search.moved(rested) > AWAY:
+    if search.moved(result) > AWAY:
         return PoseEquilibrium(
             None, "no equilibrium", "the nearest equilibrium is another pose, as of a body that tips over"
         )
-    if not search.is_stable(rested):
+    if not search.is_stable(result):
         return PoseEquilibrium(None, "instability", "the equilibrium is not stable")
-    pressing = rested.pressing
+    pressing = result.pressing
     lightest = min(pressing, key=lambda name: pressing[name], default=None)
     is_light = lightest is not None and pressing[lightest] <= LIGHT * max(pressing.values())
-    return PoseEquilibrium(rested.with_contacts(mechanism), open=lightest if is_light else None)
+    return PoseEquilibrium(result.with_contacts(mechanism), open=lightest if is_light else None)

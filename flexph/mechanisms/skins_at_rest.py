@@ -124,18 +124,18 @@ def tied_sets(mechanism: Mechanism, c: Configuration, size: float, tied: float) 
     }
 
 
-def carrying_sets(mechanism: Mechanism, rested: ContactEquilibrium, size: float) -> Sets:
+def carrying_sets(mechanism: Mechanism, result: ContactEquilibrium, size: float) -> Sets:
     """Faces that carry each ball at an equilibrium, found from the forces on the balls.
 
     The equilibrium may be one in which these faces do not have equal gaps yet.
     """
-    forces, near = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration)
+    forces, near = _forces(mechanism, result), nearest_faces(mechanism, result.configuration)
     return {key: _carrying(apart(faces, size), forces[key]) for key, faces in near.items()}
 
 
-def changed_sets(mechanism: Mechanism, rested: ContactEquilibrium, sets: Sets, closed: float, size: float) -> Sets:
+def changed_sets(mechanism: Mechanism, result: ContactEquilibrium, sets: Sets, closed: float, size: float) -> Sets:
     """Sets after an equilibrium: the same unless a face pulls, or another one is closer by more than ``closed`` [m]."""
-    forces, near, changed = _forces(mechanism, rested), nearest_faces(mechanism, rested.configuration), {}
+    forces, near, changed = _forces(mechanism, result), nearest_faces(mechanism, result.configuration), {}
     for key, numbers in sets.items():
         own, faces = {k: forces.get(key, {}).get(k, 0.0) for k in numbers}, near[key]
         total, worst = sum(own.values()), min(own, key=lambda k: own[k])
@@ -170,9 +170,9 @@ def _carrying(faces: list[NearFace], forces: Mapping[int, float]) -> tuple[int, 
     return carried or (faces[0].number,)
 
 
-def _forces(mechanism: Mechanism, rested: ContactEquilibrium) -> dict[Key, dict[int, float]]:
+def _forces(mechanism: Mechanism, result: ContactEquilibrium) -> dict[Key, dict[int, float]]:
     """Normal forces [N] of the faces that carry each ball, by the numbers of their gaps."""
-    pressing = rested.pressing
+    pressing = result.pressing
     forces: dict[Key, dict[int, float]] = {}
     for contact, k, gap in _gaps(mechanism):
         if gap.kind == "face" and (name := name_of(contact, k)) in pressing:

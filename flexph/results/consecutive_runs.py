@@ -57,14 +57,14 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
     return replace(last, **whole)
 
 
-def booked(ledger: Ledger, booking: JointChangeBalance) -> Ledger:
+def booked(ledger: Ledger, joint_change: JointChangeBalance) -> Ledger:
     """Copy of the ledger of a run whose first row includes the energy balance of a change of joints before the run.
 
-    ``booking`` is this balance. Its losses, work and impulses are added to those of the first row; the residual is the
-    larger one of both.
+    ``joint_change`` is this balance. Its losses, work and impulses are added to those of the first row; the residual is
+    the larger one of both.
     """
     accounts: dict[str, Any] = {}
-    given = {"dissipation": booking.loss, "work": booking.work, "impulses": booking.impulses}
+    given = {"dissipation": joint_change.loss, "work": joint_change.work, "impulses": joint_change.impulses}
     for account, own in given.items():
         rows = dict(getattr(ledger, account))
         for name, value in own.items():
@@ -72,7 +72,7 @@ def booked(ledger: Ledger, booking: JointChangeBalance) -> Ledger:
             rows[name][0] += value
         accounts[account] = rows
     residual = np.array(ledger.residual)
-    residual[0] = max(residual[0], booking.residual)
+    residual[0] = max(residual[0], joint_change.residual)
     return replace(ledger, **accounts, residual=residual)
 
 

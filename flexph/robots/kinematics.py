@@ -154,17 +154,17 @@ class Kinematics(Memo):
     def _known(self) -> Any:
         space = self._space
 
-        def here(q: bytes) -> _PoseData:
+        def pose_data(q: bytes) -> _PoseData:
             at, equations = space.pose(np.frombuffer(q))
             for part in at:
                 part.setflags(write=False)  # kept for further calls
             return _PoseData(at, equations, space.unit_velocities(equations))
 
-        return lru_cache(maxsize=KEPT)(here)
+        return lru_cache(maxsize=KEPT)(pose_data)
 
     def _at(self, q: Values) -> _PoseData:
-        here: _PoseData = self._known(self._values("q", q).tobytes())
-        return here
+        pose_data: _PoseData = self._known(self._values("q", q).tobytes())
+        return pose_data
 
     def _values(self, what: str, given: Values | None) -> Array:
         """Values of the coordinates as an array (n,), from an array or by name.
@@ -231,8 +231,8 @@ class Kinematics(Memo):
         Place
             Position [m] and rotation of the section.
         """
-        here = self._at(q)
-        return Place(*placed(self._space, port, here.at, here.unit_velocities)[:2])
+        pose_data = self._at(q)
+        return Place(*placed(self._space, port, pose_data.at, pose_data.unit_velocities)[:2])
 
     @checked
     def jacobian(self, port: str, q: Values) -> Array:
@@ -250,8 +250,8 @@ class Kinematics(Memo):
         array
             (6, n) in space, (3, n) in the plane; (d, n) for a point mass, which has no spin.
         """
-        here = self._at(q)
-        return placed(self._space, port, here.at, here.unit_velocities)[2]
+        pose_data = self._at(q)
+        return placed(self._space, port, pose_data.at, pose_data.unit_velocities)[2]
 
     @checked
     def inverse(
@@ -328,9 +328,9 @@ class Kinematics(Memo):
 
         Entries are in kg m² for two angles, kg m for an angle and a length, and kg for two lengths.
         """
-        here, a = self._at(q), self.mechanism.network.arrays
+        pose_data, a = self._at(q), self.mechanism.network.arrays
         M = dense(rigid_mass(a, np.zeros(self.mechanism.layout.flexible)))
-        return np.asarray(here.unit_velocities.T @ M @ here.unit_velocities)
+        return np.asarray(pose_data.unit_velocities.T @ M @ pose_data.unit_velocities)
 
     @checked
     def efforts(self, q: Values, rates: Values | None = None, accelerations: Values | None = None) -> Array:
@@ -346,20 +346,20 @@ class Kinematics(Memo):
         array
             Torques [N m] and forces [N] (n,) conjugate to the coordinates, whose power is τ·q̇.
         """
-        here, mechanism, size = self._at(q), self.mechanism, self._space.size
-        a, c = mechanism.network.arrays, at_rest(mechanism, *here.at)
-        v = here.unit_velocities @ self._values("rates", rates)
+        pose_data, mechanism, size = self._at(q), self.mechanism, self._space.size
+        a, c = mechanism.network.arrays, at_rest(mechanism, *pose_data.at)
+        v = pose_data.unit_velocities @ self._values("rates", rates)
         full = np.concatenate([v, np.zeros(mechanism.layout.flexible)])
         c = with_velocities(mechanism, c, full)
-        change = here.unit_velocities @ self._values("accelerations", accelerations)
-        change = change + self._space.bias(here.at, here.equations, v)
+        change = pose_data.unit_velocities @ self._values("accelerations", accelerations)
+        change = change + self._space.bias(pose_data.at, pose_data.equations, v)
         force = dense(rigid_mass(a, c.u)) @ change - gyroscopic_force(a, c, velocities_of(mechanism, c))[:size]
         force[: a.weight.size] -= a.weight.ravel()
         if a.springs.stiffness.size:
             d, table = derive(a, c), table_of(mechanism, self.home.anchors)
             force += (dense(spring_operator(a, c, d)).T @ spring_forces(mechanism, c, table, 0.0))[:size]
             force += (dense(damping_matrix(a, c, d)) @ full)[:size]
-        return np.asarray(here.unit_velocities.T @ force)
+        return np.asarray(pose_data.unit_velocities.T @ force)
 
     @checked
     def inputs(self, q: Values, efforts: Values, ports: Sequence[str]) -> dict[str, Array]:
@@ -387,10 +387,10 @@ class Kinematics(Memo):
         """
         slices = self.mechanism.network.input_slices
         parts = {port: check.lookup("external port", port, slices) for port in ports}
-        here, wanted, a = self._at(q), self._values("efforts", efforts), self.mechanism.network.arrays
-        c = at_rest(self.mechanism, *here.at)
+        pose_data, wanted, a = self._at(q), self._values("efforts", efforts), self.mechanism.network.arrays
+        c = at_rest(self.mechanism, *pose_data.at)
         d = derive(a, c)
-        every = here.unit_velocities.T @ dense(input_matrix(a, c.R, d.arm, places(a, c, d)))[: self._space.size]
+        every = pose_data.unit_velocities.T @ dense(input_matrix(a, c.R, d.arm, places(a, c, d)))[: self._space.size]
         columns = np.concatenate([np.arange(part.start, part.stop) for part in parts.values()] or [np.zeros(0, int)])
         given = np.linalg.lstsq(every[:, columns], wanted, rcond=1e-12)[0]
         missing = np.abs(every[:, columns] @ given - wanted)

@@ -52,7 +52,9 @@ class Variable:
         return {"f": float, "i": np.int64, "b": np.int8, "U": object}[self.kind]
 
 
-def write_dataset(path: Path, folder: Path, samples: Samples, subject: StudyFunction, units: Mapping[str, str]) -> None:
+def write_dataset(
+    path: Path, folder: Path, samples: Samples, study_function: StudyFunction, units: Mapping[str, str]
+) -> None:
     """Write the records of all samples to a file; parameters are coordinates, and dimensions for a full grid.
 
     Missing values become NaN or an empty text; shorter arrays are padded. Integers and truth values keep their type
@@ -64,7 +66,7 @@ def write_dataset(path: Path, folder: Path, samples: Samples, subject: StudyFunc
         import h5netcdf
 
         with h5netcdf.File(file, "w") as dataset:
-            dataset.attrs.update(_attributes(subject, samples))
+            dataset.attrs.update(_attributes(study_function, samples))
             _add_coordinates(dataset, samples, units)
             for name, variable in variables.items():
                 _add(dataset, name, tuple(samples.sizes), variable, units)
@@ -174,11 +176,11 @@ def parts_of_array(shape: tuple[int, ...], most: int) -> Iterator[tuple[tuple[An
             yield (*lead, slice(first, last)), (last - first, *shape[axis + 1 :])
 
 
-def _attributes(subject: StudyFunction, samples: Samples) -> dict[str, Any]:
+def _attributes(study_function: StudyFunction, samples: Samples) -> dict[str, Any]:
     packages = ("flexph", "numpy", "scipy")
-    fixed = {f"parameter_{k}": v for k, v in subject.defaults.items() if k not in samples.columns}
+    fixed = {f"parameter_{k}": v for k, v in study_function.defaults.items() if k not in samples.columns}
     return {
-        "function": subject.name,
+        "function": study_function.name,
         **{f"{name}_version": version(name) for name in packages},
         **{name: str(value) if isinstance(value, bool) else value for name, value in fixed.items()},
     }

@@ -114,13 +114,13 @@ def optimise(
     check.positive("tolerance", tolerance)
     check.count("most", most, 2 + len(bounds))
     own, chosen = _with_slopes(function, method, step, constraints)
-    place = StudyOptions(out, executor, None if executor and jobs == 1 else jobs, resume)
+    study_options = StudyOptions(out, executor, None if executor and jobs == 1 else jobs, resume)
     limits = dict(constraints or {})
     weights = {objective: 1.0} if isinstance(objective, str) else dict(objective)
     if not weights:
         raise ValueError("objective must be the name of a value, or weights by value, got none")
     conditions = Conditions(weights, limits, dict(bounds), tolerance)
-    with evaluations(own, list(bounds), place) as runs, progress_bar(most, shown=progress) as bar:
+    with evaluations(own, list(bounds), study_options) as runs, progress_bar(most, shown=progress) as bar:
         sizes = dict(zip(bounds, upper - lower, strict=True))
         slopes = None if chosen == "COBYQA" else Slopes(runs, step, sizes)
         search = _Search(runs, conditions, slopes, lower, upper)

@@ -93,8 +93,8 @@ def study(
     """
     study_function, points = subject(function), as_samples(samples)
     study_function.check_columns(points.columns)
-    place = StudyOptions(out, executor, _count(jobs), resume, check.count("retries", retries, 0), retry_failed)
-    with runs_of(study_function, place) as runs:
+    study_options = StudyOptions(out, executor, _count(jobs), resume, check.count("retries", retries, 0), retry_failed)
+    with runs_of(study_function, study_options) as runs:
         _perform(runs, points, progress)
         return collected(runs, points, keep=out is not None, units=units)
 
@@ -113,7 +113,7 @@ def collected(runs: Runs, samples: Samples, *, keep: bool, units: Mapping[str, s
     """
     xarray = needed_xarray()
     path = runs.folder.parent / DATASET
-    write_dataset(path, runs.folder, samples, runs.subject, {**runs.subject.units, **(units or {})})
+    write_dataset(path, runs.folder, samples, runs.study_function, {**runs.study_function.units, **(units or {})})
     opened = xarray.open_dataset if keep else xarray.load_dataset
     return opened(path, engine="h5netcdf")
 
@@ -193,7 +193,7 @@ class Evaluations:
 
 
 @contextmanager
-def evaluations(function: Function, names: Sequence[str], place: StudyOptions) -> Iterator[Evaluations]:
+def evaluations(function: Function, names: Sequence[str], study_options: StudyOptions) -> Iterator[Evaluations]:
     """Context manager with the evaluations of a function, a case or several load cases.
 
     ``names`` are those of the parameters; ValueError is raised if the function does not have them.
@@ -208,8 +208,8 @@ def evaluations(function: Function, names: Sequence[str], place: StudyOptions) -
     else:
         study_function = subject(function)
         study_function.check_names(names)
-    with runs_of(study_function, place) as runs:
-        yield Evaluations(runs, place.out is not None, cases)
+    with runs_of(study_function, study_options) as runs:
+        yield Evaluations(runs, study_options.out is not None, cases)
 
 
 def value_of(values: Mapping[str, Array], name: str) -> Array:

@@ -246,9 +246,9 @@ def _robot(
         if all(joint in robot.joints for joint in actuator.gears)
     }
     ports = efforts_of(robot.joints, acting)
-    placing = robot._placing._replace(unread=tuple(read.unread))
+    layout = robot._layout._replace(unread=tuple(read.unread))
     whole = (*robot.connections, *springs, *ports)
-    robot = replace(robot, connections=whole, actuators=Named(acting, "actuators"), _placing=placing)
+    robot = replace(robot, connections=whole, actuators=Named(acting, "actuators"), _layout=layout)
     if contacts is not False:
         robot = _with_contacts(robot, read, Rigid() if contacts is True else contacts)
         if contacts is True:

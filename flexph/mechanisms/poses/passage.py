@@ -57,17 +57,17 @@ class JointChangeBalance:
         return abs(self.change - sum(self.work.values()) + sum(self.loss.values()))
 
 
-def sum_of_bookings(bookings: Iterable[JointChangeBalance]) -> JointChangeBalance:
+def sum_of_bookings(joint_changes: Iterable[JointChangeBalance]) -> JointChangeBalance:
     """Sum of the energy balances of several successive changes of joints, name by name."""
     loss: dict[str, float] = {}
     work: dict[str, float] = {}
     own: dict[str, float] = {}
     change = 0.0
-    for booking in bookings:
-        for whole, part in ((loss, booking.loss), (work, booking.work), (own, booking.impulses)):
+    for joint_change in joint_changes:
+        for whole, part in ((loss, joint_change.loss), (work, joint_change.work), (own, joint_change.impulses)):
             for name, value in part.items():
                 whole[name] = whole.get(name, 0.0) + value
-        change += booking.change
+        change += joint_change.change
     return JointChangeBalance(loss, work, own, change)
 
 

@@ -123,8 +123,8 @@ class Searches:
     @cached_property
     def next(self) -> Found:
         """Result of Newton's method from the start; it fails unless each correction is at most half of the last one."""
-        flight = CorrectionHistory()
-        return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c), flight))
+        history = CorrectionHistory()
+        return NEXT.run(self.start, lambda c: self._moved(self.given, c, newton_step(self.given, c), history))
 
     def steady(self) -> Found:
         """Result of :attr:`next`, not accepted if small motions about it grow."""
@@ -136,12 +136,12 @@ class Searches:
 
         In a steady rotation, a search that moves far from the start has failed.
         """
-        flight = CorrectionHistory()
+        history = CorrectionHistory()
 
         def corrected(c: Configuration) -> tuple[Configuration, float]:
-            end, defect = self._moved(self.given, c, self._damped_step(self.given, c, flight, judged=True), flight)
+            end, defect = self._moved(self.given, c, self._damped_step(self.given, c, history, judged=True), history)
             away = self._turns and self._distance(end) > FAR
-            return end, np.inf if away or self._is_lost(end, flight) else defect
+            return end, np.inf if away or self._is_lost(end, history) else defect
 
         return SEARCH.run(self.start, corrected)
 
@@ -227,14 +227,14 @@ class Searches:
         a = self.given.mechanism.network.arrays
         distances = (*a.springs.distances, *(own for gap in a.closed for own in gap.distances))
         reaches = [0.5 * own.reach / self.size for own in distances if own.reach > 0.0]
-        return min(SHORT, *reaches, np.inf) if distances or a.closed else np.inf
+        return min([SHORT, *reaches]) if distances or a.closed else np.inf
 
     @cached_property
     def _sizes(self) -> Array:
         return displacement_sizes(self.given.mechanism.network.arrays, self.size)
 
     def _moved(
-        self, of: Problem, c: Configuration, correction: Array, flight: CorrectionHistory
+        self, of: Problem, c: Configuration, correction: Array, history: CorrectionHistory
     ) -> tuple[Configuration, float]:
         """Configuration after a correction, and the size of the correction before it is shortened.
 
@@ -244,7 +244,7 @@ class Searches:
         """
         a, whole = of.mechanism.network.arrays, self._defect(correction)
         if a.springs.distances or a.closed or a.springs.laws:
-            correction = flight.limited(correction, self._sizes, self._most)
+            correction = history.limited(correction, self._sizes, self._most)
         for halved in range(HALVINGS + 1):
             after = moved_by(of, c, 0.5**halved * correction)
             if self._has_forces(of, after, is_last=halved == HALVINGS):
@@ -275,27 +275,27 @@ class Searches:
         """Largest displacement of a centre of mass from the start, divided by the extent of the mechanism."""
         return float(np.abs(c.r - self.start.r).max(initial=0.0)) / self.size
 
-    def _is_lost(self, c: Configuration, flight: CorrectionHistory) -> bool:
+    def _is_lost(self, c: Configuration, history: CorrectionHistory) -> bool:
         """True if a configuration is far from the start and the last correction stored no energy.
 
         Then nothing holds the mechanism.
         """
-        return flight.doublings > 0 and self._distance(c) > FAR_AWAY
+        return history.doublings > 0 and self._distance(c) > FAR_AWAY
 
-    def _corrected(self, of: Problem, flight: CorrectionHistory, c: Configuration) -> tuple[Configuration, float]:
+    def _corrected(self, of: Problem, history: CorrectionHistory, c: Configuration) -> tuple[Configuration, float]:
         of_nodes = of.mechanism.rigid_motion is not None
-        step = newton_step(of, c) if of_nodes else self._damped_step(of, c, flight, judged=False)
-        end, defect = self._moved(of, c, step, flight)
-        return end, np.inf if self._is_lost(end, flight) else defect
+        step = newton_step(of, c) if of_nodes else self._damped_step(of, c, history, judged=False)
+        end, defect = self._moved(of, c, step, history)
+        return end, np.inf if self._is_lost(end, history) else defect
 
-    def _damped_step(self, given: Problem, c: Configuration, flight: CorrectionHistory, *, judged: bool) -> Array:
+    def _damped_step(self, given: Problem, c: Configuration, history: CorrectionHistory, *, judged: bool) -> Array:
         """Newton step towards balance, damped by the inertia while forces are large.
 
             (K + μM) ξ − Gᵀλ = −ρ,   G ξ = −g,
 
         ρ are the unbalanced forces and g the gaps. μ is the acceleration divided by the size, zero at balance. It is
         increased if the step would oppose the acceleration, towards an equilibrium that is not a minimum, and halved
-        with each successive step in which no energy is stored (``flight``).
+        with each successive step in which no energy is stored (``history``).
         """
         a, T = coordinates(given, c)
         M, whole = mass_of(a, c.u), given.mechanism.network.arrays
@@ -304,7 +304,7 @@ class Searches:
         solution = solve_saddle_point(whole, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
         acceleration, own = solution[: force.size], solution[force.size :]
         square = float(acceleration @ (M @ acceleration))
-        weight = 0.5**flight.doublings * np.sqrt(max(square / float(a.mass.sum()), 0.0)) / self.size
+        weight = 0.5**history.doublings * np.sqrt(max(square / float(a.mass.sum()), 0.0)) / self.size
         K = stiffness_at(given, c, a, spread @ own)
         gap = constraint_gap(given.mechanism, c, given.table, given.time)
         rhs = np.concatenate([G.T @ own - force, -(spread.T @ gap)])
@@ -316,7 +316,7 @@ class Searches:
                 break
             weight *= 4.0
         stored, work = float(step @ (K @ step)), float(step @ rhs[: force.size])
-        flight.doublings = flight.doublings + 1 if abs(stored) <= UNHELD * abs(work) else 0
+        history.doublings = history.doublings + 1 if abs(stored) <= UNHELD * abs(work) else 0
         return T @ step
 
 

@@ -61,7 +61,7 @@ def named_parts(
     """
     bodies = {parts.names[name]: body for name, body in parts.bodies.items()}
     moving = {name: joint for name, joint in joints_by_name.items() if joint.kind != FIXED}
-    ports = {name: parts.port_of(name) for name in links if name in parts.carried}
+    ports = {name: parts.port_of(name) for name in links if name in parts.carrier_poses}
     limits = {joint.name: joint.limit for joint in joints if joint.limit is not None}
     return NamedParts(
         Named(bodies, "robot.bodies", {name: _no_body(name, parts) for name in links if name not in bodies}),
@@ -75,9 +75,9 @@ def _no_body(link: str, parts: Parts) -> str:
     """Reason why there is no body with the name of a link."""
     if link in parts.names:
         return f"its body is called {parts.names[link]!r}"
-    if link not in parts.carried:
+    if link not in parts.carrier_poses:
         return _empty(link)
-    carrier = parts.carried[link].carrier
+    carrier = parts.carrier_poses[link].carrier
     of = "the ground" if carrier == WORLD else f"body {parts.names[carrier]!r}"
     return f"the link is part of {of}, and robot.ports has its origin"
 
@@ -118,12 +118,12 @@ def assembled(
     ``followers`` are laws of joints that follow others. ``loops`` are joints that close loops, each between two
     massless links that are fixed to the connected links at the origin of the joint, with its axes.
     """
-    carried = carriers(links, joints, root, flexible=options.flexible, fixed=options.fixed)
-    kept = [joint for joint in joints if _is_kept(joint, carried)]
+    carrier_poses = carriers(links, joints, root, flexible=options.flexible, fixed=options.fixed)
+    kept = [joint for joint in joints if _is_kept(joint, carrier_poses)]
     coupled = couplings(followers, {joint.name for joint in kept})
-    is_free = not options.fixed and carried[root].carrier != WORLD
-    skeleton = Skeleton(root, is_free, joints, {name: one.carrier for name, one in carried.items()}, coupled)
-    parts = parts_of(links, carried, kept, flexible=options.flexible, skeleton=skeleton, shapes=options.shapes)
+    is_free = not options.fixed and carrier_poses[root].carrier != WORLD
+    skeleton = Skeleton(root, is_free, joints, {name: one.carrier for name, one in carrier_poses.items()}, coupled)
+    parts = parts_of(links, carrier_poses, kept, flexible=options.flexible, skeleton=skeleton, shapes=options.shapes)
     labels = _labels([*kept, *loops])
     robot_joints = {joint.name: _robot_joint(joint, parts, labels, followers) for joint in kept}
     connections = _root_weld(root, parts, options)
@@ -154,13 +154,13 @@ def _collisions(links: Mapping[str, LinkElement], parts: Parts) -> dict[str, tup
             for port, shape in port_names(name, link.shapes).items()
         )
         for name, link in links.items()
-        if link.shapes and name in parts.carried
+        if link.shapes and name in parts.carrier_poses
     }
 
 
-def _is_kept(joint: JointElement, carried: Mapping[str, CarrierPose]) -> bool:
+def _is_kept(joint: JointElement, carrier_poses: Mapping[str, CarrierPose]) -> bool:
     """True if a joint connects two different bodies, so that it is a joint of the mechanism."""
-    above, below = carried.get(joint.parent), carried.get(joint.child)
+    above, below = carrier_poses.get(joint.parent), carrier_poses.get(joint.child)
     return above is not None and below is not None and above.carrier != below.carrier
 
 
@@ -191,8 +191,8 @@ def _closed(joint: JointElement, parts: Parts) -> JointElement:
 
     Raises ValueError if both belong to one body, or if one is a massless link without a body.
     """
-    lost = [name for name in (joint.parent, joint.child) if name not in parts.carried]
-    ends = [parts.carried[name].carrier for name in (joint.parent, joint.child) if name not in lost]
+    lost = [name for name in (joint.parent, joint.child) if name not in parts.carrier_poses]
+    ends = [parts.carrier_poses[name].carrier for name in (joint.parent, joint.child) if name not in lost]
     if lost or ends[0] == ends[1]:
         why = (
             f"link {lost[0]!r} has no mass and is fixed to no link with mass"
@@ -209,7 +209,7 @@ def _closing_joint(joint: JointElement, parts: Parts, labels: Mapping[str, str])
 
 
 def _root_weld(root: str, parts: Parts, options: Options) -> list[Connection]:
-    if not options.fixed or parts.carried[root].carrier == WORLD:
+    if not options.fixed or parts.carrier_poses[root].carrier == WORLD:
         return []
     return [weld(str(parts.port_of(root)), GROUND.at(0.0, 0.0, 0.0))]
 

@@ -52,15 +52,17 @@ def carriers(
     groups = _groups(joints, root, flexible)
     leading = _leading(links, joints, groups)
     above = {joint.child: joint.parent for joint in joints}
-    carried: dict[str, CarrierPose] = {}
+    carrier_poses: dict[str, CarrierPose] = {}
     for first, group in groups.items():
         own = _in_group(links, group, above, is_ground=first == root and _is_ground(links, joints, group, fixed))
         if not own and first in leading:  # without mass, between joints
             own = dict.fromkeys(group.poses, first)
         for name, carrier in own.items():
             frame = group.poses[carrier or first]
-            carried[name] = CarrierPose(carrier, np.eye(4) if name == carrier else _relative(frame, group.poses[name]))
-    return carried
+            carrier_poses[name] = CarrierPose(
+                carrier, np.eye(4) if name == carrier else _relative(frame, group.poses[name])
+            )
+    return carrier_poses
 
 
 def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]) -> dict[str, FixedLinks]:

@@ -95,25 +95,25 @@ Points = dict[str, Array]
 class Parts(NamedTuple):
     """Bodies of a robot by link, and the data to find their ports.
 
-    ``frames``: pose of the frame of each flexible body in its link; ``names``: name of the body of a link; ``carried``:
-    body and pose of each link; ``link_ports``, ``joint_ports``: port at a link or a joint.
+    ``frames``: pose of the frame of each flexible body in its link; ``names``: name of the body of a link;
+    ``carrier_poses``: body and pose of each link; ``link_ports``, ``joint_ports``: port at a link or a joint.
     """
 
     bodies: Mapping[str, Body]
     frames: Mapping[str, Array]
     names: Mapping[str, str]
-    carried: Mapping[str, CarrierPose]
+    carrier_poses: Mapping[str, CarrierPose]
     link_ports: Mapping[str, str]
     joint_ports: Mapping[str, str]
 
     def section(self, link: str) -> Array:
         """Rotation (3, 3) of vectors from the axes of a link to those of the sections of its body."""
-        carrier, pose = self.carried[link]
+        carrier, pose = self.carrier_poses[link]
         return np.asarray(self.frames.get(carrier, np.eye(4))[:3, :3].T @ pose[:3, :3])
 
     def port_of(self, link: str) -> PortName:
         """Port or ground point at the origin of a link."""
-        carrier, pose = self.carried[link]
+        carrier, pose = self.carrier_poses[link]
         if carrier == WORLD:
             return GROUND.at(*pose[:3, 3].tolist())
         return f"{self.names[carrier]}.{self.link_ports[link]}"
@@ -124,7 +124,7 @@ class Parts(NamedTuple):
         ``pose`` (4, 4) is the pose of the shape on the link; ``name`` names the port among the ports of links and
         shapes.
         """
-        carrier, held = self.carried[link]
+        carrier, held = self.carrier_poses[link]
         placed = held @ pose
         if carrier == WORLD:
             return GROUND.at(*placed[:3, 3].tolist()), placed[:3, :3]
@@ -132,7 +132,7 @@ class Parts(NamedTuple):
 
     def port_before(self, joint: JointElement) -> PortName:
         """Port or ground point of a joint on its parent link."""
-        carrier, pose = self.carried[joint.parent]
+        carrier, pose = self.carrier_poses[joint.parent]
         if carrier == WORLD:
             return GROUND.at(*(pose @ joint.origin)[:3, 3].tolist())
         return f"{self.names[carrier]}.{self.joint_ports[joint.name]}"
@@ -140,7 +140,7 @@ class Parts(NamedTuple):
 
 def parts_of(
     links: Mapping[str, LinkElement],
-    carried: Mapping[str, CarrierPose],
+    carrier_poses: Mapping[str, CarrierPose],
     kept: Sequence[JointElement],
     *,
     flexible: Mapping[str, Flexible],
@@ -149,23 +149,23 @@ def parts_of(
 ) -> Parts:
     """Bodies of a robot with their ports, from its links.
 
-    ``carried``: body and pose of each link; ``kept``: joints between bodies; ``flexible``: functions that create
+    ``carrier_poses``: body and pose of each link; ``kept``: joints between bodies; ``flexible``: functions that create
     flexible links; ``skeleton``: tree for the check of small masses. Raises ValueError if no link has mass, or if
     moments of inertia are missing.
     """
-    own = [name for name in links if name in carried and carried[name].carrier == name]
+    own = [name for name in links if name in carrier_poses and carrier_poses[name].carrier == name]
     if not own:
         empty = all(link.is_empty for link in links.values())
         lacking = "no link has mass or inertia" if empty else "all links with mass are fixed to the ground"
         raise ValueError(f"the robot must have a link with mass that is not the ground: {lacking}")
     flexed = {n: flexible_body(links[n], _after(n, kept), flexible[n], shapes) for n in own if n in flexible}
     given = {name: sum_of_masses([(_masses_of_body(of.body), of.frame)]) for name, of in flexed.items()}
-    masses = _sums(links, carried, [name for name in own if name not in flexed]) | given
+    masses = _sums(links, carrier_poses, [name for name in own if name not in flexed]) | given
     check_moments(masses)
     whole, starts, members = (
         completed(masses, skeleton),
-        _joint_positions(own, carried, kept),
-        _link_positions(links, own, carried),
+        _joint_positions(own, carrier_poses, kept),
+        _link_positions(links, own, carrier_poses),
     )
     bodies: dict[str, Body] = {}
     link_ports: dict[str, str] = {}
@@ -179,7 +179,7 @@ def parts_of(
             link_ports |= {link: ports[f"link {link}"] for link in members[name]} | {name: "origin"}
             joint_ports |= {joint: ports[f"joint {joint}"] for joint in starts[name]}
     frames = {name: of.frame for name, of in flexed.items()}
-    return Parts(bodies, frames, free_names(own, replaced="/."), carried, link_ports, joint_ports)
+    return Parts(bodies, frames, free_names(own, replaced="/."), carrier_poses, link_ports, joint_ports)
 
 
 def _rigid(masses: Masses, starts: Points, members: Points) -> tuple[Body, dict[str, str]]:
@@ -201,27 +201,27 @@ def _after(name: str, kept: Sequence[JointElement]) -> Points:
 
 
 def _joint_positions(
-    own: Sequence[str], carried: Mapping[str, CarrierPose], kept: Sequence[JointElement]
+    own: Sequence[str], carrier_poses: Mapping[str, CarrierPose], kept: Sequence[JointElement]
 ) -> dict[str, Points]:
     """Positions (3,) of the joints to the next bodies, by body in ``own`` and by name of the joint."""
     starts: dict[str, Points] = {name: {} for name in own}
     for joint in kept:
-        carrier, pose = carried[joint.parent]
+        carrier, pose = carrier_poses[joint.parent]
         if carrier != WORLD:
             starts[carrier][joint.name] = (pose @ joint.origin)[:3, 3]
     return starts
 
 
 def _link_positions(
-    links: Mapping[str, LinkElement], own: Sequence[str], carried: Mapping[str, CarrierPose]
+    links: Mapping[str, LinkElement], own: Sequence[str], carrier_poses: Mapping[str, CarrierPose]
 ) -> dict[str, Points]:
     """Positions (3,) of the other links of each body and of the shapes of all its links, by body and name.
 
-    They are in the frame of the body, one of ``own``. ``carried`` gives the body of each link, and the pose of the link
-    in it.
+    They are in the frame of the body, one of ``own``. ``carrier_poses`` gives the body of each link, and the pose of
+    the link in it.
     """
     members: dict[str, Points] = {name: {} for name in own}
-    for name, (carrier, pose) in carried.items():
+    for name, (carrier, pose) in carrier_poses.items():
         if carrier not in (WORLD, name):
             members[carrier][name] = pose[:3, 3]
         if carrier != WORLD:
@@ -235,11 +235,11 @@ def _masses_of_body(body: Body) -> Masses:
 
 
 def _sums(
-    links: Mapping[str, LinkElement], carried: Mapping[str, CarrierPose], own: Sequence[str]
+    links: Mapping[str, LinkElement], carrier_poses: Mapping[str, CarrierPose], own: Sequence[str]
 ) -> dict[str, Masses]:
     """Mass, centre and moments of each of the rigid bodies ``own``, summed over the links that belong to it."""
     held: dict[str, list[tuple[Masses, Array]]] = {name: [] for name in own}
-    for name, (carrier, pose) in carried.items():
+    for name, (carrier, pose) in carrier_poses.items():
         if carrier in held and not links[name].is_empty:
             held[carrier].append((masses_of(links[name]), pose))
     return {name: sum_of_masses(parts) for name, parts in held.items()}

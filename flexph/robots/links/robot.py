@@ -72,7 +72,7 @@ class Robot:
     joints: Mapping[str, RobotJoint]
     ports: Mapping[str, PortName]
     limits: Mapping[str, Limit]
-    _placing: RobotLayout
+    _layout: RobotLayout
     actuators: Mapping[str, Actuator] = field(default_factory=dict)
     collisions: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
@@ -101,7 +101,7 @@ class Robot:
         dict
             Position and rotation by body.
         """
-        root, is_free, elements, followers, frames, lost, rotors, _ = self._placing
+        root, is_free, elements, followers, frames, lost, rotors, _ = self._layout
         for name in (joints or {}).keys() & lost.keys():
             raise ValueError(f"joint {name!r} moves no body: {lost[name]}; omit it")
         if base is not None and not is_free:
@@ -135,12 +135,12 @@ class Robot:
         ValueError
             For unknown joints, joints of several freedoms, and inertias that are not positive.
         """
-        if self._placing.rotors:
+        if self._layout.rotors:
             raise ValueError("the robot must have no rotors yet: give all of them in one call")
         bodies, connections = rotors_of(self.joints, rotors, self.bodies)
-        placing = self._placing._replace(rotors=tuple(bodies))
+        layout = self._layout._replace(rotors=tuple(bodies))
         whole = Named({**self.bodies, **bodies}, "robot.bodies", getattr(self.bodies, "why", {}))
-        return replace(self, bodies=whole, connections=(*self.connections, *connections), _placing=placing)
+        return replace(self, bodies=whole, connections=(*self.connections, *connections), _layout=layout)
 
     @checked
     def actuated(
@@ -165,5 +165,5 @@ class Robot:
         ValueError
             For unknown or unsupported actuators, and for robots without actuators.
         """
-        law, sensors, ports = feedback_of(self.joints, self.actuators, commands, self._placing.unread)
+        law, sensors, ports = feedback_of(self.joints, self.actuators, commands, self._layout.unread)
         return StateFeedback(function=law, sensors=sensors, ports=ports, period=period)

@@ -88,15 +88,15 @@ def h2_sensitivities(
     (0.707106781, -0.707106781)
     """
     own = stated_steps(at, steps)
-    along = ProjectedMatrices(system, at)
-    E, B = along.matrices.E, along.matrices.B
-    free, inputs = _explicit(along)
+    projected = ProjectedMatrices(system, at)
+    E, B = projected.matrices.E, projected.matrices.B
+    free, inputs = _explicit(projected)
     P = solve_continuous_lyapunov(free, -inputs @ inputs.T)
     weighed = solve_continuous_lyapunov(free.T, -B @ B.T)  # of x, that is EᵀQ E
     norm = float(np.sqrt(np.trace(B.T @ P @ B)))
     derivatives = {}
     for name, step in own.items():
-        change = along.change(name, step)
+        change = projected.change(name, step)
         moved = np.linalg.solve(E, change.A - change.E @ free)
         driven = np.linalg.solve(E, change.B - change.E @ inputs)
         square = 2.0 * np.trace(weighed @ (moved @ P + driven @ inputs.T)) + 2.0 * np.trace(change.B.T @ P @ B)
@@ -169,9 +169,9 @@ def hinf_sensitivities(
     (2.0, 2.236068, -4.0)
     """
     own = stated_steps(at, steps)
-    along = ProjectedMatrices(system, at)
-    E, A, B = along.matrices
-    peak = _peak(_Gains(*_explicit(along), B))
+    projected = ProjectedMatrices(system, at)
+    E, A, B = projected.matrices
+    peak = _peak(_Gains(*_explicit(projected), B))
     s = 1j * peak.frequency
     pencil = s * E - A
     u, _, vh = np.linalg.svd(B.T @ np.linalg.solve(pencil, B))
@@ -179,7 +179,7 @@ def hinf_sensitivities(
     response, adjoint = np.linalg.solve(pencil, B @ right), np.linalg.solve(pencil.T, B @ left.conj())
     derivatives = {}
     for name, step in own.items():
-        change = along.change(name, step)
+        change = projected.change(name, step)
         moved = change.B @ right - (s * change.E - change.A) @ response
         derivatives[name] = float((left.conj() @ (change.B.T @ response) + adjoint @ moved).real)
     return PeakSensitivities(peak.gain, peak.frequency, derivatives)
@@ -250,9 +250,9 @@ def _peak(gains: _Gains) -> _Peak:
     return best
 
 
-def _explicit(along: ProjectedMatrices) -> tuple[Array, Array]:
+def _explicit(projected: ProjectedMatrices) -> tuple[Array, Array]:
     """Matrices E⁻¹A and E⁻¹B; raises ValueError without inputs, for a singular E, and for undamped poles."""
-    E, A, B = along.matrices
+    E, A, B = projected.matrices
     if not B.shape[1]:
         raise ValueError("system must have inputs, got none")
     if np.linalg.cond(E) > 1.0 / np.finfo(float).eps:

@@ -87,8 +87,8 @@ def pole_sensitivities(
     (array([-3.+4.j, -3.-4.j]), array([-0.5-0.375j, -0.5+0.375j]))
     """
     own = stated_steps(at, steps)
-    along = ProjectedMatrices(system, at)
-    E, A, _ = along.matrices
+    projected = ProjectedMatrices(system, at)
+    E, A, _ = projected.matrices
     e, a, scale = balanced(E, A)
     values, left, right = eig(a, e, left=True)
     left, right = scale[:, None] * left, scale[:, None] * right
@@ -99,7 +99,7 @@ def pole_sensitivities(
     poles = values[order[:count]]
     derivatives = {}
     for name, step in own.items():
-        change = along.change(name, step)
+        change = projected.change(name, step)
         derivatives[name] = eigenvalue_derivatives(values, (left, right), order[:count], (E, change))
     return PoleSensitivities(poles, derivatives)
 

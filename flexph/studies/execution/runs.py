@@ -101,7 +101,7 @@ class Runs:
     ``token`` identifies the folder for workers.
     """
 
-    subject: StudyFunction
+    study_function: StudyFunction
     engine: Engine
     folder: Path
     retries: int
@@ -145,15 +145,20 @@ class Runs:
 
 
 @contextmanager
-def runs_of(subject: StudyFunction, place: StudyOptions) -> Iterator[Runs]:
-    """Context manager with the runs of a subject; without a folder the records are deleted at the end."""
-    is_here = place.executor is None and place.jobs == 1
-    function = subject.function if is_here else subject.pickled()
-    with _path(place.out) as path, study_folder(Path(path), subject.identity(), resume=place.resume) as folder:
-        if place.resume:
-            tidy(folder, failed=place.retry_failed)
-        with termination_interrupts(), started(place.executor, place.jobs) as engine:
-            yield Runs(subject, engine, folder, place.retries, function, (folder / TOKEN).read_text("utf-8"))
+def runs_of(study_function: StudyFunction, study_options: StudyOptions) -> Iterator[Runs]:
+    """Context manager with the runs of a study function; without a folder the records are deleted at the end."""
+    is_here = study_options.executor is None and study_options.jobs == 1
+    function = study_function.function if is_here else study_function.pickled()
+    with (
+        _path(study_options.out) as path,
+        study_folder(Path(path), study_function.identity(), resume=study_options.resume) as folder,
+    ):
+        if study_options.resume:
+            tidy(folder, failed=study_options.retry_failed)
+        with termination_interrupts(), started(study_options.executor, study_options.jobs) as engine:
+            yield Runs(
+                study_function, engine, folder, study_options.retries, function, (folder / TOKEN).read_text("utf-8")
+            )
 
 
 def progress_bar(total: int, *, shown: bool) -> Any:

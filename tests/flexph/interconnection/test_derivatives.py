@@ -201,8 +201,8 @@ def test_the_slope_of_a_step_of_gonzalez_is_exact_to_second_order():
     x0 = x0 + 0.1 * rng.standard_normal(system.size)
     energy, errors = float(pair.H(x0)), []
     for distance in (0.1, 0.05):
-        past = StartData(x0, energy, energy, 0.0, np.zeros(x0.size))
-        step, _ = begin(pair, past, np.zeros(system.inputs_size), distance)
+        start_data = StartData(x0, energy, energy, 0.0, np.zeros(x0.size))
+        step, _ = begin(pair, start_data, np.zeros(system.inputs_size), distance)
         x1 = x0 + distance * away
         numeric = derivative(lambda at, step=step: equation(step, at)[0], x1)
         errors.append(np.abs(slopes(step, x1) - numeric).max() / np.abs(numeric).max())

@@ -233,13 +233,11 @@ def test_a_spring_presses_a_ball_into_a_skin_without_gravity_at_every_scale():
         mechanism = connect(bodies, [weld("pad.base", GROUND.at(0.1 * s, 0.05 * s, 0.0)), touch, pull])
         rest = mechanism.equilibrium(mechanism.assemble({"ball": ((0.09 * s, 0.045 * s, 0.0905 * s), np.eye(3))}))
         held, state = mechanism.with_closed_contacts(rest)
-        way, spring = (
-            mechanism.position(rest, "ball.centre"),
-            dict(zip(held.constraint_names, state.multipliers, strict=True)),
-        )
-        tension = stiffness * (np.linalg.norm(way - end) - 0.18 * s)
-        normal = sum(value for name, value in spring.items() if "normal" in name)
-        return way / s, normal / tension
+        centre = mechanism.position(rest, "ball.centre")
+        tension = stiffness * (np.linalg.norm(centre - end) - 0.18 * s)
+        multipliers = zip(held.constraint_names, state.multipliers, strict=True)
+        normal = sum(value for name, value in multipliers if "normal" in name)
+        return centre / s, normal / tension
 
     place, carried = at_scale(1.0)
     assert carried == pytest.approx(1.0, rel=1e-2) and abs(place[:2] - (0.09, 0.045)).max() < 2e-3  # nearly vertical

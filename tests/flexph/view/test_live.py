@@ -40,11 +40,11 @@ def test_frames_show_states_of_the_run():
     assert isinstance(run, Solution) and 1.0 < run.times.size < LONG.size
     times = [head["time"] for head, _ in seen]
     assert times == sorted(set(times))
-    drawn = MechanismDrawing(mechanism)
-    drawn.scene(start.x, 0.0)  # signs have the size of the start
+    drawing = MechanismDrawing(mechanism)
+    drawing.scene(start.x, 0.0)  # signs have the size of the start
     for told, numbers in seen:
         row = int(np.searchsorted(run.times, told["time"]))
-        want = drawn.frame(run.states[row], told["time"], scalable=False)
+        want = drawing.frame(run.states[row], told["time"], scalable=False)
         assert np.frombuffer(numbers, "<f4") == pytest.approx(np.frombuffer(want, "<f4"), abs=1e-5)  # single precision
         stored = run.ledger.total_energy[row] - run.ledger.total_energy[0]
         assert told["account"] == pytest.approx([stored, 0.0, 0.0], abs=1e-12 * run.ledger.scale)

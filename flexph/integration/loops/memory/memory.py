@@ -182,8 +182,8 @@ class Memory:
         first, *shape = self.table[row].tolist()
         span = slice(first, first + math.prod(shape))
         constant, real = row < CONSTANTS, entries.kind == "float64"
-        place = self.places[name] = FieldLocation(constant, real, span, tuple(shape[: entries.axes]))
-        return place
+        location = self.places[name] = FieldLocation(constant, real, span, tuple(shape[: entries.axes]))
+        return location
 
 
 class Fields:
