@@ -215,25 +215,25 @@ class ControlLoops:
         union = np.unique(np.concatenate([times, *calls]))
         return union, np.isin(union, times)
 
-    def kept(self) -> Any:
+    def snapshot(self) -> Any:
         """Checkpoint of the controllers: inputs, call counts, memories and unwrapped angles."""
         loops = {
             loop.name: {"calls": loop.calls, "memory": loop.memory, "near": loop.near, "outputs": list(loop.outputs)}
             for loop in self.called
         }
-        coupled = {} if self.coupled is None else {"coupled": self.coupled.kept()}
+        coupled = {} if self.coupled is None else {"coupled": self.coupled.snapshot()}
         return {"held": self._held.copy(), "last": self.last._asdict(), "loops": loops, **coupled}
 
-    def restore(self, kept: Any) -> None:
+    def restore(self, saved: Any) -> None:
         """Restore the controllers from a checkpoint."""
-        self._held[:] = kept["held"]
-        last = kept["last"]
+        self._held[:] = saved["held"]
+        last = saved["last"]
         multipliers, flows, before = (np.asarray(last[name]) for name in ("multipliers", "flows", "before"))
         self.last = LastStep(multipliers, flows, float(last["length"]), before)
         if self.coupled is not None:
-            self.coupled.restore(kept["coupled"])
+            self.coupled.restore(saved["coupled"])
         for loop in self.called:
-            own = kept["loops"][loop.name]
+            own = saved["loops"][loop.name]
             loop.calls, loop.memory, loop.near = int(own["calls"]), own["memory"], own["near"]
             loop.outputs = tuple(own["outputs"])
             loop.keys = set(loop.outputs)

@@ -290,20 +290,20 @@ class CoupledControllers:
     def memory(self, given: tuple[Array, Array, float, float, Array, float]) -> None:
         self._past, self._slope, self._scale, self._h, self._forces, self._speed = given
 
-    def kept(self) -> Any:
+    def snapshot(self) -> Any:
         """Data of the controllers and of their coupling for a checkpoint."""
         states = {c.name: x for c, x in zip(self.controllers, self.states, strict=True)}
         numbers, near = np.array([self._scale, self._speed, self._h]), {c.name: c.near for c in self.feedback}
         inner = {"past": self._past, "slope": self._slope, "forces": self._forces, "numbers": numbers}
         return {"states": states, "near": near, **inner}
 
-    def restore(self, kept: Any) -> None:
-        """Continue from the data of a checkpoint, the result of :meth:`kept`."""
-        self.states = [np.asarray(kept["states"][c.name]) for c in self.controllers]
-        self._past, self._slope, self._forces = (np.asarray(kept[name]) for name in ("past", "slope", "forces"))
-        self._scale, self._speed, self._h = map(float, kept["numbers"])
+    def restore(self, saved: Any) -> None:
+        """Continue from the data of a checkpoint, the result of :meth:`snapshot`."""
+        self.states = [np.asarray(saved["states"][c.name]) for c in self.controllers]
+        self._past, self._slope, self._forces = (np.asarray(saved[name]) for name in ("past", "slope", "forces"))
+        self._scale, self._speed, self._h = map(float, saved["numbers"])
         for c in self.feedback:
-            c.near = kept["near"][c.name]
+            c.near = saved["near"][c.name]
 
 
 def _relative_size(values: Array, scale: float) -> float:

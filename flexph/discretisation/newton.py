@@ -73,13 +73,13 @@ class Newton:
         self._size = np.ones(0)
         self._known = np.zeros(1, dtype=int)
 
-    def kept(self) -> tuple[Array, Array, Array]:
+    def snapshot(self) -> tuple[Array, Array, Array]:
         """Copies of the inverse Jacobian, the sizes of its unknowns and its validity, for :meth:`restore`."""
         return self._inverse.copy(), self._size.copy(), self._known.copy()
 
-    def restore(self, kept: tuple[Array, Array, Array]) -> None:
-        """Restore the data of :meth:`kept`."""
-        self._inverse, self._size, self._known = (part.copy() for part in kept)
+    def restore(self, saved: tuple[Array, Array, Array]) -> None:
+        """Restore the data of :meth:`snapshot`."""
+        self._inverse, self._size, self._known = (part.copy() for part in saved)
 
     def step(self, equations: StepEquations, x0: Array, guess: Array, size: Array) -> Solved:
         """Solve the equations of a step from x₀; raises StepFailed.

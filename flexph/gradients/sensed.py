@@ -75,7 +75,7 @@ def sensed_of(run: GradientRun, functional: Functional) -> SensedFunctional:
     rows = rows if rows.size else np.array([0])
     if isinstance(run, SegmentedRun) and rows.size > len(times) // 2:
         raise ValueError(_without_checkpoints(functional, rows.size, len(times)))
-    places = run.states(rows) if steps is None else steps.take(rows)
+    places = run.states(rows) if steps is None else steps.select(rows)
     return SensedFunctional(functional.value(times, own), places, slopes[rows], rows, own)
 
 

@@ -198,7 +198,7 @@ class ControlledSteps:
 
         ``inputs`` are ignored: they are in the forcing of the steps already (:func:`forcing_of`). Raises StepFailed.
         """
-        before, start = self.loops.kept(), self.going.start
+        before, start = self.loops.snapshot(), self.going.start
         times = np.array([start.time, start.time + h if end is None else end])
         try:
             for entry in in_chunks(self.going, self.blocks, self.loops, times, 1):

@@ -1,4 +1,4 @@
-from ...numerics.loops.views cimport Vec, fill, larger, part, smaller, take
+from ...numerics.loops.views cimport Vec, fill, larger, part, smaller, subtract
 from .coupled cimport rate_change, add_impulse, add_impulses
 from .newton cimport TINY
 from .newton cimport rates_at

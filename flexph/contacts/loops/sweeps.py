@@ -14,7 +14,7 @@ from ...numerics.arrays import Array
 if not cython.compiled:
     from math import sqrt
 
-    from ...numerics.loops.views import fill, larger, part, smaller, take
+    from ...numerics.loops.views import fill, larger, part, smaller, subtract
     from .coupled import add_impulse, add_impulses, rate_change
     from .newton import TINY, rates_at
     from .paths import AGAINST, ALONG, OPEN, STICKS
@@ -114,5 +114,5 @@ def sweep_dense(p: Cone, x: Array, sweeps: int, space: Space) -> None:
 def _set_impulse(i: int, impulse: float, x: Array, space: Space) -> None:
     """Set impulse i in x, and update all rates in ``space.rates``."""
     if impulse != x[i]:
-        take(space.rates, 0, space.matrix, i * space.matrix.shape[1], x[i] - impulse, x.size)
+        subtract(space.rates, 0, space.matrix, i * space.matrix.shape[1], x[i] - impulse, x.size)
         x[i] = impulse

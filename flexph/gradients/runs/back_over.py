@@ -54,7 +54,7 @@ def _back_over_steps(
         return back_over_impacts(run, Sweeps(run.problem, at, by_unknown, varied._replace(times=True)))
     sweeps = Sweeps(run.problem, at, by_unknown, varied)
     for piece in run.pieces():
-        sweeps.take(piece)
+        sweeps.sweep(piece)
     return sweeps.found(np.zeros(0))
 
 

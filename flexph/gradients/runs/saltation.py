@@ -30,7 +30,7 @@ def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> SweepDerivatives:
     """Derivatives of a functional with respect to the data of a run with impacts, by sweeps back over its pieces."""
     jumps: list[Array] = []
     pieces, impacts = list(run.divided), list(run.impacts)
-    sweeps.take(pieces[-1])
+    sweeps.sweep(pieces[-1])
     for piece, impact in zip(reversed(pieces[:-1]), reversed(impacts), strict=True):
         row, mechanism = impact.row, run.problem.mechanism
         jump = jump_back(run.problem, impact, out_of_loops(mechanism, sweeps.sums.carried))
@@ -41,7 +41,7 @@ def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> SweepDerivatives:
         for adjoint, alone in ((jump.adjoint, False), (jump.by_gap, True)):
             own = sweeps.none(sweeps.sums.carried.size)
             own.carried[:] = in_loops(mechanism, adjoint[None], weights=True)[0]
-            sweeps.take(last, own, alone=alone)
+            sweeps.sweep(last, own, alone=alone)
             ways.append((own, own.table.times[row] + _derivative_by_time(later, own.table, row)))
         (through, rate), (by_gap, closing) = ways
         share = -(by_time + rate) / closing
@@ -49,7 +49,7 @@ def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> SweepDerivatives:
         sweeps.sums = sums.plus(1.0, through).plus(share, by_gap)
         jumps.append(np.append(-jump.multipliers, share))
         if len(piece.multipliers) > 1:
-            sweeps.take(Piece(piece.first, piece.states[:-1], piece.multipliers[:-1]))
+            sweeps.sweep(Piece(piece.first, piece.states[:-1], piece.multipliers[:-1]))
     return sweeps.found(np.concatenate(jumps[::-1]))
 
 

@@ -33,7 +33,7 @@ class Steps(NamedTuple):
         """Times of the middles of the steps, (k,) [s]."""
         return middles(self.ends)
 
-    def take(self, rows: Index) -> Steps:
+    def select(self, rows: Index) -> Steps:
         """Part of these steps, selected by the indices ``rows``."""
         return Steps(*(part[rows] for part in self))
 

@@ -112,7 +112,7 @@ class Sweeps:
         table = Table(*map(np.zeros_like, self.table))
         return Sums(np.zeros(states), table, np.zeros(self.varied.constants.size))
 
-    def take(self, piece: Piece, sums: Sums | None = None, *, alone: bool = False) -> None:
+    def sweep(self, piece: Piece, sums: Sums | None = None, *, alone: bool = False) -> None:
         """Sweep back over the steps of a piece, and add their derivatives to ``sums``, by default to those of the run.
 
         With ``alone``, direct derivatives of the functional with respect to states of the piece are taken as zero.

@@ -141,16 +141,16 @@ def controlled_in_blocks(
     them.
     """
     single, memory = estimate or blocks, loops
-    size, known, done, tries, rejected = control.first, blocks.known(run.start), run.reached, blocks.first, 0.0
+    size, history, done, tries, rejected = control.first, blocks.initial(run.start), run.reached, blocks.first, 0.0
     if run.restart:
-        size, known = StepSize(*run.restart[0]), run.restart[1]
+        size, history = StepSize(*run.restart[0]), run.restart[1]
         if memory is not None:
             memory.restore(run.restart[2])
     while done < len(grid) - 1:
         clock, tries = time.perf_counter(), min(tries, blocks.limit, run.follower.block_limit(grid, done))
         times = np.append(run.start.time, grid[done + 1 : done + 1 + tries])
-        at = ControlState(size, known, rejected)
-        block, (size, known, rejected), status, error, raised = blocks.controlled(
+        at = ControlState(size, history, rejected)
+        block, (size, history, rejected), status, error, raised = blocks.controlled(
             run, control, at, times, save=SavingRule(save_every, done), tries=tries, loops=loops
         )
         if block is not None:
@@ -164,10 +164,10 @@ def controlled_in_blocks(
         if status == GOES_ON:
             tries = next_size(tries, time.perf_counter() - clock)
         if status == UNSOLVED and not blocks.compiled.leaves_list:
-            run.reached, run.restart = done, (size, known, None if memory is None else memory.kept())
+            run.reached, run.restart = done, (size, history, None if memory is None else memory.snapshot())
             entry = next(controlled(run, single, control, grid, save_every=save_every, memory=memory))
             done += entry.reached
             assert callable(entry.restart)
-            size, known, _ = entry.restart()
+            size, history, _ = entry.restart()
             yield entry._replace(rejected=entry.rejected + int(rejected))
             rejected = 0.0

@@ -41,27 +41,27 @@ class PairError(NamedTuple):
 
     tolerance: Tolerance
 
-    def known(self, start: StepStart) -> float:
+    def initial(self, start: StepStart) -> float:
         """State of the estimate at the start of a run: the floor of the tolerance [J].
 
         After each pair it is the largest kinetic energy so far, or the floor if that is larger.
         """
         return self.tolerance.floor
 
-    def count(self, known: float) -> int:
+    def count(self, history: float) -> int:
         """Number of steps of a pair, which is two."""
         return 2
 
-    def judged(self, step: Any, estimate: tuple[float, float], known: float, energy: float) -> Tried:
+    def judged(self, step: Any, estimate: tuple[float, float], history: float, energy: float) -> Tried:
         """Pair of steps with its error, from the energies [J] of two velocity errors.
 
         ``estimate`` are the energies of the error of velocities and of the part that the pair adds to the velocity
-        defect. ``energy`` is the largest kinetic energy up to the end of the pair, ``known`` that before it [J].
+        defect. ``energy`` is the largest kinetic energy up to the end of the pair, ``history`` that before it [J].
         """
         motion, left = estimate
         squared = max(motion, left / LEFT**2)
         error = math.sqrt(squared / energy) / self.tolerance.relative if squared > 0.0 else 0.0
-        return Tried([step], error, self.cause(error), energy if error <= 1.0 else known)
+        return Tried([step], error, self.cause(error), energy if error <= 1.0 else history)
 
     def cause(self, error: float) -> str:
         """Text with the error, as reason why step size control fell below its smallest step."""
@@ -76,7 +76,7 @@ class ControlState(NamedTuple):
     """State of step size control: step size, largest kinetic energy so far [J], steps rejected since the last pair."""
 
     size: StepSize
-    known: float
+    history: float
     rejected: float
 
 
@@ -103,10 +103,10 @@ class CoupledRows:
         self._loops, self._coupled, self.times, self._begun = loops, coupled, np.zeros(times), coupled.states
         self.coupling = CompiledCoupling(coupled, self.times, x, loops.held.size, evaluation=evaluation)
 
-    def added(self, block: Block, size: StepSize, known: float) -> Block:
+    def added(self, block: Block, size: StepSize, history: float) -> Block:
         """Add the values of the controllers to a block of steps, and advance the controllers to its end.
 
-        The block stores the step size ``size`` and largest kinetic energy ``known`` [J] at its end, for a resumed run.
+        The block stores ``size`` and the largest kinetic energy so far, ``history`` [J], for a resumed run.
         """
         done, ends = self.coupling.finished, block.rows["time"][:, 0]
         self.coupling.commit(done)
@@ -118,7 +118,7 @@ class CoupledRows:
         rows = {name: np.add.reduceat(own, first) if name in SUMS else own[last] for name, own in values.items()}
         residuals = block.rows["residuals"].copy()
         residuals[:, 0] += np.maximum.reduceat(np.abs(error), first)
-        restart = size, known, self._loops.kept()
+        restart = size, history, self._loops.snapshot()
         return block._replace(rows={**block.rows, **rows, "residuals": residuals}, restart=restart)
 
 
@@ -186,13 +186,13 @@ class PairBlocks(BlockStepper):
         ways = save.every, save.before
         self.compiled.take_controlled(table, pair, ways, rows=rows, solved=solved, calls=calls)
         run.longest = max(run.longest, float(values[LONGEST]))
-        size, known = StepSize(float(values[H]), float(values[LAST])), float(values[ENERGY])
-        block = self._chosen(rows, pair, save)._replace(restart=(size, known, None)) if solved[0] else None
+        size, history = StepSize(float(values[H]), float(values[LAST])), float(values[ENERGY])
+        block = self._chosen(rows, pair, save)._replace(restart=(size, history, None)) if solved[0] else None
         if coupled_rows is not None:
             coupled_rows.coupling.store_jacobian()
-            block = None if block is None else coupled_rows.added(block, size, known)
+            block = None if block is None else coupled_rows.added(block, size, history)
         restart, raised = (
-            ControlState(size, known, float(values[REJECTED])),
+            ControlState(size, history, float(values[REJECTED])),
             None if coupled_rows is None else coupled_rows.coupling.error,
         )
         return PairBlock(block, restart, float(values[STATUS]), float(values[ERROR]), raised)
@@ -202,7 +202,7 @@ class PairBlocks(BlockStepper):
         controller, values = control.controller, np.zeros(CONTROLS)
         relative, size = self.error.tolerance.relative, at.size
         values[: MOST + 1] = (
-            *(tries, size.h, size.error, at.known, relative, controller.smallest),
+            *(tries, size.h, size.error, at.history, relative, controller.smallest),
             *(controller.order, controller.safety, controller.least, controller.most),
         )
         values[REJECTED] = at.rejected
@@ -219,22 +219,22 @@ class PairBlocks(BlockStepper):
         end = self.end(float(spans[k - 1, 1]), rows.state[k - 1].copy())
         return Block(values, np.arange(k) < closed, end, reached, ("flows",))
 
-    def known(self, start: StepStart) -> float:
-        """State of the estimate at the start of a run, an energy [J], see :meth:`PairError.known`."""
-        return self.error.known(start)
+    def initial(self, start: StepStart) -> float:
+        """State of the estimate at the start of a run, an energy [J], see :meth:`PairError.initial`."""
+        return self.error.initial(start)
 
-    def count(self, known: float) -> int:
+    def count(self, history: float) -> int:
         """Number of steps of a pair, which is two."""
-        return self.error.count(known)
+        return self.error.count(history)
 
-    def attempt(self, run: Run, times: Array, known: float) -> Tried:
-        """Try a pair of steps through three times, with its error; ``known`` is the largest kinetic energy [J]."""
+    def attempt(self, run: Run, times: Array, history: float) -> Tried:
+        """Try a pair of steps through three times, with its error; ``history`` is the largest kinetic energy [J]."""
         start, ends = run.start, times[[0, 2]]
         run.begin_trial(start.time, float(ends[1]))
         rows, solved = self._taken(start, ends, self.table(ends), EACH)
         if not solved:
             error = self.failed(start, float(ends[1]))
-            return Tried([], np.inf, str(error), known, ended=error if isinstance(error, MotionEnded) else None)
+            return Tried([], np.inf, str(error), history, ended=error if isinstance(error, MotionEnded) else None)
         motion, left, energy = self.parts.pair.found.tolist()
         step = start, self.result(start, ends, rows), partial(self.step, start)
-        return self.error.judged(step, (motion, left), known, max(known, energy))
+        return self.error.judged(step, (motion, left), history, max(history, energy))

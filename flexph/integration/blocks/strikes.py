@@ -124,22 +124,22 @@ class ComparedPairs(NamedTuple):
     error: PairError
     single: SingleStepper
 
-    def known(self, start: StepStart) -> float:
-        """State of the estimate at the start of a run, an energy [J], see :meth:`PairError.known`."""
-        return self.error.known(start)
+    def initial(self, start: StepStart) -> float:
+        """State of the estimate at the start of a run, an energy [J], see :meth:`PairError.initial`."""
+        return self.error.initial(start)
 
-    def count(self, known: float) -> int:
+    def count(self, history: float) -> int:
         """Number of steps of a pair, which is two."""
-        return self.error.count(known)
+        return self.error.count(history)
 
     def step(self, start: StepStart, time: float) -> StepResult:
         """Take two equal steps from a start to a time [s], and return them as one; raises StepFailed."""
         return self._pair(start, 0.5 * (start.time + time), time)[0]
 
-    def attempt(self, run: Run, times: Array, known: float) -> Tried:
+    def attempt(self, run: Run, times: Array, history: float) -> Tried:
         """Try a pair of steps through three times, and compare it with one step of twice the length.
 
-        ``known`` is the largest kinetic energy so far [J].
+        ``history`` is the largest kinetic energy so far [J].
         """
         start, (_, middle, end) = run.start, times.tolist()
         run.begin_trial(start.time, end)
@@ -147,11 +147,11 @@ class ComparedPairs(NamedTuple):
             once = self.single.step(start, end)
             pair, left = self._pair(start, middle, end)
         except StepFailed as failed:
-            return Tried([], math.inf, str(failed), known, ended=failed if isinstance(failed, MotionEnded) else None)
+            return Tried([], math.inf, str(failed), history, ended=failed if isinstance(failed, MotionEnded) else None)
         kinetic = [name.startswith("kinetic ") for name in self.scheme.accounts.energy]
-        energy = max(known, *(float(at.energy[kinetic].sum()) for at in (start, pair.end)))
+        energy = max(history, *(float(at.energy[kinetic].sum()) for at in (start, pair.end)))
         motion = self._error_energy(once.end, pair.end, middle - start.time)
-        return self.error.judged((start, pair, partial(self.step, start)), (motion, left), known, energy)
+        return self.error.judged((start, pair, partial(self.step, start)), (motion, left), history, energy)
 
     def _pair(self, start: StepStart, middle: float, end: float) -> tuple[StepResult, float]:
         """Take both steps of a pair; return them as one, and the kinetic energy [J] of the velocity defect they add.

@@ -186,15 +186,15 @@ class PairError:
         self._floor = sizes(stepper.system, x0) if atol is None else atol / self.rtol
         self._own = differential_states(stepper.system)[0]
 
-    def known(self, start: StepStart) -> Ends:
+    def initial(self, start: StepStart) -> Ends:
         """State of the estimate at the start of a run: time and state there, as if a pair ended there."""
         return [(start.time, start.x)]
 
-    def count(self, known: Ends) -> int:
+    def count(self, history: Ends) -> int:
         """Number of steps of the next block: two, or six for the first three pairs after a start or a rejection."""
-        return 2 if len(known) == START else 2 * START
+        return 2 if len(history) == START else 2 * START
 
-    def attempt(self, run: Run, times: Array, known: Ends) -> Tried:
+    def attempt(self, run: Run, times: Array, history: Ends) -> Tried:
         """Try the steps from the current start through ``times``, and estimate the error of their last pair.
 
         After a rejection the ends of earlier pairs are dropped: a divided difference over long steps would not show a
@@ -211,11 +211,11 @@ class PairError:
                 steps.append((start, result, partial(self.stepper.step, start, usual=usual)))
                 start = result.end
         except StepFailed as failed:
-            return Tried([], math.inf, str(failed), known[-1:])
-        ends = known + [(result.end.time, result.end.x) for _, result, _ in steps[1::2]]
+            return Tried([], math.inf, str(failed), history[-1:])
+        ends = history + [(result.end.time, result.end.x) for _, result, _ in steps[1::2]]
         error = self._error(ends[-START - 1 :], steps[-1][0].x)
         cause = f"the error is still {error:.1f} times the tolerance"
-        return Tried(steps, error, cause, ends[-START:] if error <= 1.0 else known[-1:])
+        return Tried(steps, error, cause, ends[-START:] if error <= 1.0 else history[-1:])
 
     def _error(self, ends: list[tuple[float, Array]], middle: Array) -> float:
         """Error of the last pair divided by rtol.

@@ -93,12 +93,12 @@ def _border(inertia: Inertia, nodes: Nodes, couplings: Couplings, rows: int, fra
         is_master[follower.coordinates] = True
     count = _Counter()
     turning, flexing = inertia.turns[:, None] > 0, (np.diff(inertia.first) > 0)[:, None]
-    v = count.take(np.ones((bodies, d), dtype=bool))
-    w = count.take(np.broadcast_to(turning, (bodies, s)))
-    c = count.take(np.broadcast_to(flexing, (bodies, d)))
-    m = count.take(is_master)
-    l = count.take(np.ones(rows, dtype=bool))
-    e = count.take(np.full((len(joints.plus) * frames.is_wide, d), True))
+    v = count.number(np.ones((bodies, d), dtype=bool))
+    w = count.number(np.broadcast_to(turning, (bodies, s)))
+    c = count.number(np.broadcast_to(flexing, (bodies, d)))
+    m = count.number(is_master)
+    l = count.number(np.ones(rows, dtype=bool))
+    e = count.number(np.full((len(joints.plus) * frames.is_wide, d), True))
     ptr, col = _vector_columns(nodes, joints, v, w, c, m)
     groups = _by_element(strains, np.hstack([v, w])) + [
         np.hstack([v, w])[follower].ravel() for follower in frames.groups
@@ -237,7 +237,7 @@ class _Counter:
     def __init__(self) -> None:
         self.total = 0
 
-    def take(self, wanted: np.ndarray) -> Index:
+    def number(self, wanted: np.ndarray) -> Index:
         """Array in the shape of ``wanted`` with the next consecutive numbers where it is True, and −1 elsewhere."""
         numbers = np.full(wanted.shape, -1, dtype=np.int64)
         numbers[wanted] = self.total + np.arange(wanted.sum())

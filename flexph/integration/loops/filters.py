@@ -12,7 +12,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from ...numerics.arrays import Array
 from ...numerics.loops.views import padded, stored
-from .flexible.kept_indices import kept
+from .flexible.cached_indices import cached
 from .memory.constants import Constants
 from .memory.data import Filter, Index
 from .memory.run_space import FilterSpace
@@ -45,7 +45,7 @@ def _ordered(k: Constants, b: int) -> tuple[Index, int]:
     return _least_width(ptr, col)
 
 
-@kept
+@cached
 def _least_width(ptr: Index, col: Index) -> tuple[Index, int]:
     size = ptr.size - 1
     order = reverse_cuthill_mckee(

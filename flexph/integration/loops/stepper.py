@@ -268,12 +268,12 @@ class Stepper:
         kept = np.zeros(self.motion), np.zeros(under_way.stop - under_way.start)
         return Within(given.address, given.data, given.state, given.output, given.inputs, 0.0 * given.inputs, *kept)
 
-    def kept(self) -> tuple[list[Array], int]:
+    def snapshot(self) -> tuple[list[Array], int]:
         """Copy of all that the memory has of the start of the next step."""
         return [self.memory.reals[part].copy() for part in self._parts], self.known
 
     def go_back(self, kept: tuple[list[Array], int]) -> None:
-        """Restore the start of a step from a copy by :meth:`kept`."""
+        """Restore the start of a step from a copy by :meth:`snapshot`."""
         values, self.known = kept
         for part, kept_values in zip(self._parts, values, strict=True):
             self.memory.reals[part] = kept_values

@@ -64,7 +64,7 @@ class StrikeSteps(Stepper):
 
     def _own(self, calls: Calls) -> Striking:
         self._between.controller_inputs = calls.within.inputs if calls.within.address else None
-        return Striking(self._law, self.kinds, self._by_events, self._between.given())
+        return Striking(self._law, self.kinds, self._by_events, self._between.arguments())
 
     def _taken(self, steps: int) -> None:
         """Set the number of filled rows of history after some steps, and report many separate impacts by ``tell``.

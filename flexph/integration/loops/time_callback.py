@@ -29,7 +29,7 @@ class TimeCallback:
         self._callback: Callback | None = None
         self.controller_inputs: Array | None = None  # inputs of controllers within the steps, (1, i)
 
-    def given(self) -> Between:
+    def arguments(self) -> Between:
         """Address of the callback, its times and the table that it fills, for loops; address 0 if nothing varies."""
         if not (self._prescribed.varies or self._forcing.varying.any()):
             return Between(0, self._times, self._table)

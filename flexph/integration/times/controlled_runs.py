@@ -183,4 +183,4 @@ def one_by_one(
         if loops.coupled is not None and isinstance(step, CoupledResult):
             loops.coupled.commit(step.controllers)
         loops.follow(step, time, start)
-        yield Accepted(start, step, shorter, bool(plan.saved[k]), reached=int(plan.of_grid[k]), restart=loops.kept)
+        yield Accepted(start, step, shorter, bool(plan.saved[k]), reached=int(plan.of_grid[k]), restart=loops.snapshot)

@@ -73,11 +73,11 @@ class Stepper(Protocol):
 class Memory(Protocol):
     """Protocol of the memory of an iteration between steps, which can be saved as a nested value and restored."""
 
-    def kept(self) -> Any:
+    def snapshot(self) -> Any:
         """Return the memory as a nested value."""
 
-    def restore(self, kept: Any) -> None:
-        """Restore the memory from a value of :meth:`kept`."""
+    def restore(self, saved: Any) -> None:
+        """Restore the memory from a value of :meth:`snapshot`."""
 
 
 class Finished(Protocol):
@@ -350,7 +350,7 @@ def prescribed(
     """
     if memory is not None and run.restart:
         memory.restore(run.restart)
-    restart = () if memory is None else memory.kept
+    restart = () if memory is None else memory.snapshot
     for k, time in enumerate(grid[run.reached + 1 :].tolist(), run.reached + 1):
         start = run.start
         run.begin_trial(start.time, time)

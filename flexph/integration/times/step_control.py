@@ -21,7 +21,7 @@ class Tried(NamedTuple):
     """Block of steps that was tried, and its error relative to the tolerance.
 
     ``steps`` has, for each step, the start, the result, and a function that repeats it from the start to an earlier
-    time. ``cause`` names the reason if the error is too large, ``known`` is the state of the estimate for the next
+    time. ``cause`` names the reason if the error is too large, ``history`` is the state of the estimate for the next
     block. ``ended`` is set if the motion left the range of its model within the steps, as it may in steps that are too
     long.
     """
@@ -29,20 +29,20 @@ class Tried(NamedTuple):
     steps: Sequence[tuple[Any, Any, Callable[[float], Any]]]
     error: float
     cause: str
-    known: Any
+    history: Any
     ended: MotionEnded | None = None
 
 
 class ErrorEstimate(Protocol):
-    """Protocol of an error estimate of blocks of steps; its state ``known`` is passed from block to block."""
+    """Protocol of an error estimate of blocks of steps; its state ``history`` is passed from block to block."""
 
-    def known(self, start: Any) -> Any:
+    def initial(self, start: Any) -> Any:
         """State of the estimate at the start of a run."""
 
-    def count(self, known: Any) -> int:
+    def count(self, history: Any) -> int:
         """Even number of steps in the next block."""
 
-    def attempt(self, run: Run, times: Array, known: Any) -> Tried:
+    def attempt(self, run: Run, times: Array, history: Any) -> Tried:
         """Try the steps from the present state of the run through ``times``.
 
         The error is infinite if one of them cannot be solved.
@@ -63,19 +63,19 @@ def controlled(
     A resumed run continues from its step size, the error of its last step, the state of the estimate, and the
     ``memory`` of the iteration.
     """
-    size, known = control.first, estimate.known(run.start)
+    size, history = control.first, estimate.initial(run.start)
     if run.restart:
-        size, known = StepSize(*run.restart[0]), run.restart[1]
+        size, history = StepSize(*run.restart[0]), run.restart[1]
         if memory is not None:
             memory.restore(run.restart[2])
     for k, saved in enumerate(grid[run.reached + 1 :].tolist(), run.reached + 1):
         rejected = 0
         while run.start.time < saved:
-            start, count = run.start.time, estimate.count(known)
+            start, count = run.start.time, estimate.count(history)
             times = control.times(size, start, saved, count)
             h = float(times[-1] - start) / count
-            tried = estimate.attempt(run, times, known)
-            known = tried.known
+            tried = estimate.attempt(run, times, history)
+            history = tried.history
             if not tried.error <= 1.0:
                 try:
                     size = control.rejected(size, h, tried.error)
@@ -88,12 +88,12 @@ def controlled(
             size, run.longest = control.accepted(size, h, tried.error), max(run.longest, h)
             for i, step in enumerate(tried.steps, 1):
                 reached, whole = step[1].end.time == saved, i == len(tried.steps)
-                restart = partial(_restart_state, size, known, memory) if whole else None
+                restart = partial(_restart_state, size, history, memory) if whole else None
                 keeps = reached and k % save_every == 0
                 yield Accepted(*step, saved=keeps, reached=int(reached), rejected=rejected, restart=restart)
                 rejected = 0
 
 
-def _restart_state(size: StepSize, known: Any, memory: Memory | None) -> tuple[Any, ...]:
+def _restart_state(size: StepSize, history: Any, memory: Memory | None) -> tuple[Any, ...]:
     """Values from which step size control continues in a resumed run: step size, state of the estimate, memory."""
-    return size, known, None if memory is None else memory.kept()
+    return size, history, None if memory is None else memory.snapshot()

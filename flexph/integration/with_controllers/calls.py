@@ -83,7 +83,9 @@ class Chunk:
             self.controller_rows = {name: np.array([row[name] for row in rows]) for name in rows[0]}
         values |= self.controller_rows
         end = self.blocks.end(float(self.times[self.done]), self.rows.state[self.done - 1].copy())
-        return Block(values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), restart=self.loops.kept())
+        return Block(
+            values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), restart=self.loops.snapshot()
+        )
 
 
 NO_PORTS = np.zeros(0, dtype=np.int64)

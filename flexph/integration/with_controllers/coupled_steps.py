@@ -34,7 +34,7 @@ class DividedSteps(ABC):
     def __init__(self, blocks: BlockStepper, loops: ControlLoops) -> None:
         assert loops.coupled is not None
         self._blocks, self._loops, self._coupled = blocks, loops, loops.coupled
-        self._held, self._begun = loops.held.copy(), loops.coupled.kept()
+        self._held, self._begun = loops.held.copy(), loops.coupled.snapshot()
 
     def step(self, start: StepStart, time: float) -> CoupledResult:
         """Take a step of mechanism and controllers from a start to a time [s]; raises StepFailed."""
@@ -79,7 +79,7 @@ class PythonCoupledSteps(DividedSteps):
 
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[CoupledResult, Array]:
         blocks, coupled, loops = self._blocks, self._coupled, self._loops
-        now = coupled.kept()
+        now = coupled.snapshot()
 
         def take(answers: Array) -> tuple[StepResult, Array, Array]:
             loops.held[:] = self._held + answers
@@ -93,7 +93,7 @@ class PythonCoupledSteps(DividedSteps):
         try:
             result, step = coupled.step(start.x, (start.time, time), take)
             coupled.commit(step)
-            controllers = CompiledStep(step.row(), step.held, step.error, coupled.kept())
+            controllers = CompiledStep(step.row(), step.held, step.error, coupled.snapshot())
         finally:
             coupled.restore(now)
         balance = abs(blocks.accounts.balance(start.energy, result.end.energy, result.flows) + step.error)
@@ -104,7 +104,7 @@ class CompiledCoupledSteps(DividedSteps):
     """Stepper with controllers that the compiled loops evaluate within the steps."""
 
     def _whole(self, start: StepStart, time: float, begun: Any) -> tuple[CoupledResult, Array]:
-        blocks, coupled, now = self._blocks, self._coupled, self._coupled.kept()
+        blocks, coupled, now = self._blocks, self._coupled, self._coupled.snapshot()
         times, ports = np.array([start.time, time]), self._held.size
         table = blocks.table(times)
         if len(table.inputs) == 1:
@@ -133,7 +133,7 @@ class CompiledCoupledSteps(DividedSteps):
         coupling.commit(substeps)
         values, errors = coupling.rows(begun, substeps)
         held, error = coupling.held(substeps).mean(axis=0), float(errors.sum())
-        controllers = CompiledStep(merged_rows(values), held, error, coupled.kept())
+        controllers = CompiledStep(merged_rows(values), held, error, coupled.snapshot())
         balance = abs(blocks.accounts.balance(start.energy, result.end.energy, result.flows) + error)
         return CoupledResult(result, self._held + held, controllers, balance)
 
@@ -204,44 +204,44 @@ class CoupledPairs(NamedTuple):
     loops: ControlLoops
     estimate: ErrorEstimate
 
-    def known(self, start: StepStart) -> Any:
+    def initial(self, start: StepStart) -> Any:
         """State of the estimate at the start of a run."""
-        return self.estimate.known(start)
+        return self.estimate.initial(start)
 
-    def count(self, known: Any) -> int:
+    def count(self, history: Any) -> int:
         """Even number of steps in the next block."""
-        return self.estimate.count(known)
+        return self.estimate.count(history)
 
-    def attempt(self, run: Run, times: Array, known: Any) -> Tried:
+    def attempt(self, run: Run, times: Array, history: Any) -> Tried:
         """Try the pair of steps through ``times``; if its error is allowed, advance the controllers to its end."""
         start, end = run.start, float(times[-1])
         run.begin_trial(start.time, end)
         try:
-            tried = self._smooth(start, end, known) if isinstance(self.blocks, PairBlocks) else None
-            tried = tried or self._judged(run, times, known)
+            tried = self._smooth(start, end, history) if isinstance(self.blocks, PairBlocks) else None
+            tried = tried or self._judged(run, times, history)
         except StepFailed as failed:
-            return Tried([], np.inf, str(failed), known, ended=failed if isinstance(failed, MotionEnded) else None)
+            return Tried([], np.inf, str(failed), history, ended=failed if isinstance(failed, MotionEnded) else None)
         if tried.error <= 1.0:
             assert self.loops.coupled is not None
             self.loops.coupled.commit(tried.steps[0][1].controllers)
         return tried
 
-    def _smooth(self, start: StepStart, end: float, known: Any) -> Tried:
+    def _smooth(self, start: StepStart, end: float, history: Any) -> Tried:
         """Try a pair of steps up to ``end`` [s] of a mechanism without rigid contacts, with its error."""
         assert isinstance(self.blocks, PairBlocks)
         steps = CompiledCoupledSteps(self.blocks, self.loops)
         result, (motion, left, energy) = steps.steps(start, end)
         step = start, result, partial(steps.step, start)
-        return self.blocks.error.judged(step, (motion, left), known, max(known, float(energy)))
+        return self.blocks.error.judged(step, (motion, left), history, max(history, float(energy)))
 
-    def _judged(self, run: Run, times: Array, known: Any) -> Tried:
+    def _judged(self, run: Run, times: Array, history: Any) -> Tried:
         """Try a pair of steps of a mechanism with rigid contacts.
 
         Its error is estimated by comparison with one step of twice the length.
         """
         assert isinstance(self.estimate, ComparedPairs)
         singles = _Singles(self.blocks, self.loops)
-        tried = self.estimate._replace(single=singles).attempt(run, times, known)
+        tried = self.estimate._replace(single=singles).attempt(run, times, history)
         if not tried.steps:
             return tried
         ((start, pair, _),) = tried.steps

@@ -48,7 +48,7 @@ def _couple(chunk: Chunk, coupled: CoupledControllers, at: tuple[int, Array], wi
     """
     (k, x), compiled = at, chunk.blocks.compiled
     solved, held = np.zeros(1, dtype=np.int64), chunk.held[k].copy()
-    rows, start = Rows(*(column[k : k + 1] for column in chunk.rows)), compiled.kept()
+    rows, start = Rows(*(column[k : k + 1] for column in chunk.rows)), compiled.snapshot()
     before = chunk.rows.energy[k - 1] if k else chunk.run.start.energy
 
     def take(answers: Array) -> tuple[None, Array, Array]:
@@ -95,7 +95,7 @@ def in_chunks(run: Going, blocks: BlockStepper, loops: ControlLoops, grid: Array
             if isinstance(step.result, CoupledResult) and loops.coupled is not None:
                 loops.coupled.commit(step.result.controllers)
             loops.follow(step.result, end, run.start)
-            yield step._replace(reached=int(plan.of_grid[k]), restart=loops.kept)
+            yield step._replace(reached=int(plan.of_grid[k]), restart=loops.snapshot)
             k += 1
         else:
             size = block_stepper.next_size(size, time.perf_counter() - clock)

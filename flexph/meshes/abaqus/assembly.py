@@ -58,7 +58,7 @@ class Builder:
                 self._surface(self.called(one, name), surface, [(k, one.part)])
         for name, surface in self.surfaces.items():
             self._surface(name, surface, [(k, one.outer) for k, one in enumerate(self.instances)])
-        constraints = self._take_constraints()
+        constraints = self._add_constraints()
         masses = Masses(self, constraints.hung)
         aliases = self._instance_regions()
         mesh = meshio.Mesh(
@@ -82,7 +82,7 @@ class Builder:
             shells=self.shells,
         )
 
-    def _take_constraints(self) -> Constraints:
+    def _add_constraints(self) -> Constraints:
         """Create the constraints of the file, and add regions of the points of couplings.
 
         No region is added for a coupling whose points are a region already.
@@ -263,7 +263,7 @@ class Builder:
                 )
                 warn(text)
                 return
-        self._take_facets(name, facets)
+        self._add_facets(name, facets)
 
     def _facets_of(self, owners: Iterable[tuple[int, Part]], member: str, face: str, facets: list[Array]) -> bool:
         """Add to ``facets`` the faces ``face`` of the elements ``member``; return False for an unknown face.
@@ -306,7 +306,7 @@ class Builder:
             free.append(own[count[label.ravel()[: len(own)]] == 2])  # once in `own` and once in `known`
         return free
 
-    def _take_facets(self, name: str, facets: list[Array]) -> None:
+    def _add_facets(self, name: str, facets: list[Array]) -> None:
         """Add a region ``name`` of facets, given as arrays of their corners, which become cells of the mesh."""
         for size, kind in FACET_SHAPE.items():
             own = [f for f in facets if f.shape[1] == size and len(f)]

@@ -82,12 +82,12 @@ class Constraints:
         self.hung: dict[tuple[Scope, int], Array] = {}
         for k, part in _scopes(places):
             pairs = zip_longest(part.constraints, part.constraints[1:])
-            used = [self._take(k, part, block, after) for block, after in pairs if block is not None]
+            used = [self._add(k, part, block, after) for block, after in pairs if block is not None]
             for strange in part.strange:
                 if strange.elset.upper() not in {name.upper() for name in used if name}:
                     self.left_out.append(replace(strange.left_out, reach=self._of_elements(k, strange)))
 
-    def _take(self, k: Scope, part: Part, block: Block, after: Block | None) -> str:
+    def _add(self, k: Scope, part: Part, block: Block, after: Block | None) -> str:
         """Add the constraint of the keyword ``block``, as a coupling or in ``left_out``.
 
         ``k`` is the scope, ``part`` its part, ``after`` the next keyword, which for a *COUPLING says if it is kinematic

@@ -33,7 +33,7 @@ def abaqus_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """
     deck = Deck()
     for block in _supported_blocks(keyword_blocks(path), {word.upper() for word in omit}):
-        deck.take(block)
+        deck.add(block)
     if deck.unknown:
         warn(f"unknown keywords of {path.name!r} are ignored: {', '.join(shortened(deck.unknown))}")
     instances = deck.placed()
@@ -97,7 +97,7 @@ class Deck:
             raise ValueError("a file with parts must have an *ASSEMBLY with an *INSTANCE, got none")
         return [Instance("", self.loose, Part(""))]
 
-    def take(self, block: Block) -> None:
+    def add(self, block: Block) -> None:
         """Assign a keyword block to the part, assembly, instance or material in which it stands in the file."""
         word = block.keyword
         if word in ("STEP", "END STEP"):
@@ -127,7 +127,7 @@ class Deck:
         Record *MODEL CHANGE as unknown, because it removes elements.
         """
         if block.keyword in ("NSET", "ELSET") and not self.instances:
-            self.loose.take(block)
+            self.loose.add(block)
         elif block.keyword == "MODEL CHANGE":
             self.unknown.append(f"*MODEL CHANGE ({block.place})")
 
@@ -145,7 +145,7 @@ class Deck:
         elif scope is self.assembly and word in ("NSET", "ELSET"):
             take_assembly_set(block, self.assembly, self.instances)
         else:
-            scope.take(block)
+            scope.add(block)
 
 
 KINDS: dict[str, Kind] = {

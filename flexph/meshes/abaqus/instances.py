@@ -66,10 +66,10 @@ def take_assembly_set(block: Block, assembly: Part, instances: list[Instance]) -
     known = {one.name.upper(): one for one in instances}
     of = block.parameters.get("INSTANCE")
     if of is not None:
-        _known(known, of, block).outer.take(block)
+        _known(known, of, block).outer.add(block)
         return
     if "GENERATE" in block.parameters:
-        assembly.take(block)
+        assembly.add(block)
         return
     nodes = block.keyword == "NSET"
     name = block.name(block.keyword)

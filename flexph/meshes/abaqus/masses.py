@@ -47,9 +47,9 @@ class Masses:
         self.left_out: list[LeftOut] = []
         for block, owners in self._blocks():
             if block.keyword == "MASS":
-                self._take_points(block, owners)
+                self._add_points(block, owners)
             else:
-                self._take_spread(block, owners)
+                self._add_spread(block, owners)
         for k, part in self._parts():
             for point in part.points:
                 if point.kind == "ROTARYI":
@@ -73,7 +73,7 @@ class Masses:
                     raise ValueError(f"{block.place}: element set {name!r} of *{block.keyword} must be defined")
                 yield block, owners
 
-    def _take_points(self, block: Block, owners: list[tuple[int | None, Part]]) -> None:
+    def _add_points(self, block: Block, owners: list[tuple[int | None, Part]]) -> None:
         kind = block.parameters.get("TYPE", "ISOTROPIC")
         if in_full(kind, ("ISOTROPIC", "ANISOTROPIC")) != "ISOTROPIC":
             self.left_out.append(LeftOut("MASS", block.place, "mass", f"TYPE={kind}"))
@@ -115,7 +115,7 @@ class Masses:
         else:
             self.points.append(PointMass(row, value, "MASS", block.place))
 
-    def _take_spread(self, block: Block, owners: list[tuple[int | None, Part]]) -> None:
+    def _add_spread(self, block: Block, owners: list[tuple[int | None, Part]]) -> None:
         units = in_full(block.name("UNITS"), UNITS)
         way = in_full(block.parameters.get("DISTRIBUTION", WAYS[0]), WAYS)
         if way is None or units not in UNITS[:2]:

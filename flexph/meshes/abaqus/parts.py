@@ -135,7 +135,7 @@ class Part:
     orientations: dict[str, Array | str] = field(default_factory=dict)
     axes: Axes = field(default_factory=Axes)
 
-    def take(self, block: Block) -> None:
+    def add(self, block: Block) -> None:
         """Add a block to the part. Raises ValueError, with the line, if the block cannot be read."""
         word = block.keyword
         if word in COORDINATES:
@@ -144,13 +144,13 @@ class Part:
                 f"{block.place}: *{word} {does} and is not supported: write all nodes and elements to the file"
             )
         if word == "NODE":
-            self._take_nodes(block)
+            self._add_nodes(block)
         elif word == "SYSTEM":
             self.axes = system(block)
         elif word == "ELEMENT":
-            self._take_elements(block)
+            self._add_elements(block)
         elif word in ("NSET", "ELSET"):
-            self._take_set(block)
+            self._add_set(block)
         elif word == "SURFACE":
             kind = "COMBINE" if "COMBINE" in block.parameters else block.parameters.get("TYPE", "ELEMENT").upper()
             members = [(row[0], row[1].upper() if len(row) > 1 else "") for row in block.data]
@@ -166,13 +166,13 @@ class Part:
         elif word in (*STIFFNESS, *COUPLED):
             self.constraints.append(block)
 
-    def _take_nodes(self, block: Block) -> None:
+    def _add_nodes(self, block: Block) -> None:
         numbers, at = nodes_in(block)
         self.nodes.append((numbers, self.axes.placed(at)))
         if "NSET" in block.parameters:
             self.node_sets.setdefault(block.name("NSET"), []).append(numbers)
 
-    def _take_elements(self, block: Block) -> None:
+    def _add_elements(self, block: Block) -> None:
         kind = block.name("TYPE").upper()
         cell = cell_type(kind)
         if kind in POINTS:
@@ -193,7 +193,7 @@ class Part:
         if "ELSET" in block.parameters:
             self.element_sets.setdefault(block.name("ELSET"), []).append(numbers)
 
-    def _take_set(self, block: Block) -> None:
+    def _add_set(self, block: Block) -> None:
         sets = self.node_sets if block.keyword == "NSET" else self.element_sets
         name = block.name(block.keyword)
         members = sets.setdefault(name, [])

@@ -48,7 +48,7 @@ def ansys_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """
     deck = _Deck({word.upper() for word in omit})
     for command in commands(path):
-        deck.take(command)
+        deck.add(command)
     return deck.contents()
 
 
@@ -69,7 +69,7 @@ class _Deck:
         self.damping = [0.0, 0.0]
         self.of_solution = False
 
-    def take(self, command: Command) -> None:
+    def add(self, command: Command) -> None:
         """Sort a command into nodes, elements, components, materials, shell sections, systems or constraints.
 
         Constraints are unsupported. Other commands are ignored, unless the mesh depends on them.
@@ -81,11 +81,11 @@ class _Deck:
         if name in ("/SOLU", "/SOLUTION", "/POST1", "/POST26", "FINISH"):
             self.of_solution = name != "FINISH"
         elif name == "NBLOCK":
-            self._take_nodes(command)
+            self._add_nodes(command)
         elif name == "EBLOCK":
-            self._take_elements(command)
+            self._add_elements(command)
         elif name == "CMBLOCK":
-            self._take_component(command)
+            self._add_component(command)
         elif name == "ET":
             word = command.field(1).upper().lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
             if not word.isdecimal():
@@ -94,15 +94,15 @@ class _Deck:
         elif name in ("ALPHAD", "BETAD"):
             self.damping[name == "BETAD"] = command.real(0)
         elif name in SECTION_NAMES:
-            self.sections.take(command)
+            self.sections.add(command)
         elif name in REAL_NAMES:
-            self.real.take(command)
+            self.real.add(command)
         elif name == "LOCAL":
-            self.systems.take(command)
+            self.systems.add(command)
         elif name in CONSTRAINTS:
             self.left_out.setdefault(name, LeftOut(name, command.place, "stiffness"))
         else:
-            self.materials.take(command)
+            self.materials.add(command)
 
     def _refuse_running(self, command: Command) -> None:
         """Raise ValueError for commands on which the mesh depends, because commands are not run."""
@@ -115,7 +115,7 @@ class _Deck:
         if made or (inside and name in ("NBLOCK", "EBLOCK", "CMBLOCK", "ET", "MP", "MPDATA")):
             raise ValueError(f"{command.place}: {name} is not run: write all nodes and elements by CDWRITE")
 
-    def _take_nodes(self, command: Command) -> None:
+    def _add_nodes(self, command: Command) -> None:
         columns = command.widths()
         whole = len([kind for kind, _ in columns if kind == "i"])
         numbers, at = [], np.zeros((len(command.rows), 3))
@@ -132,7 +132,7 @@ class _Deck:
         _refuse_missing(command, "nodes", len(numbers))
         self.nodes.append((np.array(numbers, dtype=int), at))
 
-    def _take_elements(self, command: Command) -> None:
+    def _add_elements(self, command: Command) -> None:
         if command.field(1).upper() != "SOLID":
             raise ValueError(f"{command} must have the key SOLID, got {command.field(1)!r}: write it by CDWRITE")
         row, columns, before = 0, command.widths(), len(self.elements)
@@ -156,7 +156,7 @@ class _Deck:
         except ValueError:
             raise ValueError(f"{command.at(row)}: {command.rows[row].strip()!r} must be whole numbers") from None
 
-    def _take_component(self, command: Command) -> None:
+    def _add_component(self, command: Command) -> None:
         """Add a component by its numbers, in which −n ends a range from the number before it."""
         columns = command.widths()
         values = [value for row in range(len(command.rows)) for value in self._whole(command, row, columns)]

@@ -25,21 +25,21 @@ class Materials:
         self.refused: dict[int, str] = {}
         self.besides: dict[int, list[str]] = {}
 
-    def take(self, command: Command) -> bool:
+    def add(self, command: Command) -> bool:
         """Add a command of materials; return False for any other command."""
         if command.name == "MPTEMP":
-            self._take_temperatures(command)
+            self._add_temperatures(command)
         elif command.name == "MPDATA":
-            self._take_data(command)
+            self._add_data(command)
         elif command.name == "MP":
-            self._take_constant(command)
+            self._add_constant(command)
         elif command.name == "TB":
-            self._take_law(command)
+            self._add_law(command)
         else:
             return False
         return True
 
-    def _take_temperatures(self, command: Command) -> None:
+    def _add_temperatures(self, command: Command) -> None:
         new = command.field(0).upper() == NEW
         first = command.whole(2) if new else command.whole(0) if command.field(0) else 1
         words = command.fields[3 if new else 1 :]
@@ -49,7 +49,7 @@ class Materials:
             if word:
                 self.temperatures[first + k] = command.real(k + (3 if new else 1))
 
-    def _take_data(self, command: Command) -> None:
+    def _add_data(self, command: Command) -> None:
         new = command.field(0).upper() == NEW
         label, material = command.field(2 if new else 0).upper(), command.whole(3 if new else 1)
         first, start = command.whole(4 if new else 2), 5 if new else 3
@@ -60,13 +60,13 @@ class Materials:
                     raise ValueError(f"{command} must have a temperature for each value, by MPTEMP before it")
                 self._put(material, label, at, command.real(k))
 
-    def _take_constant(self, command: Command) -> None:
+    def _add_constant(self, command: Command) -> None:
         label, material = command.field(0).upper(), command.whole(1)
         if any(command.real(k) for k in range(3, 7)):
             self.refused[material] = f"MP,{label} by powers of the temperature ({command.place})"
         self._put(material, label, 0.0, command.real(2))
 
-    def _take_law(self, command: Command) -> None:
+    def _add_law(self, command: Command) -> None:
         label, material = command.field(0).upper(), command.field(1) or "1"
         if not material.isdecimal():
             raise ValueError(f"{command} must have the number of a material, got {material!r}")

@@ -43,10 +43,10 @@ class RealConstants:
         self.held: dict[int, _RealSet] = {}
         self.own: _RealSet | None = None
 
-    def take(self, command: Command) -> None:
+    def add(self, command: Command) -> None:
         """Add a set, or further constants of the last one."""
         if command.name == "RLBLOCK":
-            self._take_block(command)
+            self._add_block(command)
         elif command.name == "R":
             self.own = _RealSet(command.place, "R")
             self.own.add(command.fields[1:])
@@ -56,7 +56,7 @@ class RealConstants:
             self.own.add([""] * (-len(self.own.values) % 6))  # R and each RMORE have six
             self.own.add(command.fields)
 
-    def _take_block(self, command: Command) -> None:
+    def _add_block(self, command: Command) -> None:
         """Add the sets of an RLBLOCK block.
 
         Its first row is the format of continuation rows. Raises ValueError for rows that do not begin with a number and

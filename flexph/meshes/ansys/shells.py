@@ -27,7 +27,7 @@ class Sections:
         self.held: dict[int, _Section] = {}
         self.own: _Section | None = None
 
-    def take(self, command: Command) -> None:
+    def add(self, command: Command) -> None:
         """Add a command to the section of shells that SECTYPE has begun.
 
         Commands of other sections have no effect.

@@ -19,7 +19,7 @@ class Systems:
         self.kinds: dict[int, int] = {}
         self.angles: dict[int, tuple[float, ...]] = {}
 
-    def take(self, command: Command) -> None:
+    def add(self, command: Command) -> None:
         """Add a command LOCAL: as CDWRITE writes it in three lines, or in one."""
         if command.field(0).upper() != NEW:
             number = command.whole(0)

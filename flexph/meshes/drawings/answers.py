@@ -25,7 +25,9 @@ TEXT = "answer"
 Found = tuple[dict[str, Any], dict[str, Array]]
 
 
-def kept(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], ask: Callable[[], Found]) -> Found:
+def cached_answer(
+    beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array], ask: Callable[[], Found]
+) -> Found:
     """Answer of gmsh to a request, and its arrays, from the cache in the folder of the drawing ``beside`` if possible.
 
     A stored answer is read if it is for the same content of the drawing, request, ``arrays`` of the request and

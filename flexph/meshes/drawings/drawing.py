@@ -75,7 +75,7 @@ class MeshRequest:
         if self.temperature is not None:
             check.number("temperature", self.temperature)
 
-    def given(self) -> list[str]:
+    def in_use(self) -> list[str]:
         """Names of the options in use that apply to drawings only."""
         return [name for name in ("size", "select", "max_cells", "sizes") if getattr(self, name) is not None]
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...files.child_process import run_module
 from ...numerics.arrays import Array
-from .answers import Found, kept
+from .answers import Found, cached_answer
 from .step_text import without_escapes
 
 WORKER = f"{__package__}.worker"
@@ -58,7 +58,7 @@ def asked(
         found = _new_answer(request, given, seconds)
     else:
         arrays = {f"{name} {key}": values for name, own in given.items() for key, values in own.items()}
-        found = kept(beside, request, arrays, lambda: _new_answer(request, given, seconds))
+        found = cached_answer(beside, request, arrays, lambda: _new_answer(request, given, seconds))
     answer = Answer(found[0])
     answer.arrays = found[1]
     return answer

@@ -122,7 +122,7 @@ def _requested(contents: MeshContents, request: MeshRequest) -> MeshContents:
 
     Raises ValueError for options that only drawings have.
     """
-    given = " and ".join(name for name in request.given() if name != "select")
+    given = " and ".join(name for name in request.in_use() if name != "select")
     if given:
         raise ValueError(f"{given} must be left out for a mesh file, which has its cells: it is for drawings (STEP, …)")
     if request.select is not None:

@@ -40,16 +40,16 @@ class Constraints:
     left_out: list[LeftOut] = field(default_factory=list)
     hung: dict[int, Array] = field(default_factory=dict)
 
-    def take(self, card: Card, changes: Literal["mass", "stiffness"]) -> None:
+    def add(self, card: Card, changes: Literal["mass", "stiffness"]) -> None:
         """Add an RBE2 or RBE3 card as a coupling if it is supported, and any other card as an unsupported part.
 
         ``changes`` is the effect on the body if a card other than RBE2 and RBE3 is ignored.
         """
         if card.name == "RBE2":
-            self._take(card, "rigid", card.field(1), card.fields[3:], _defect_of_rigid(card))
+            self._add(card, "rigid", card.field(1), card.fields[3:], _defect_of_rigid(card))
         elif card.name == "RBE3":
             grids, weights, defect = _mean_grids(card)
-            self._take(card, "mean", card.field(2), grids, defect, weights)
+            self._add(card, "mean", card.field(2), grids, defect, weights)
         else:
             self.left_out.append(LeftOut(card.name, card.place, changes, "", self.reach(card)))
 
@@ -78,7 +78,7 @@ class Constraints:
             return None
         return rows
 
-    def _take(
+    def _add(
         self,
         card: Card,
         how: Literal["rigid", "mean"],

@@ -31,7 +31,7 @@ def nastran_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     deck, omitted = Deck(), {word.upper() for word in omit}
     for card in bulk_cards(path):
         if card.name not in omitted:
-            deck.take(card)
+            deck.add(card)
     return deck.contents()
 
 
@@ -50,13 +50,13 @@ class Deck:
         self.curves: dict[str, Card] = {}
         self.parameters = {"WTMASS": 1.0, "ALPHA1": 0.0, "ALPHA2": 0.0}
 
-    def take(self, card: Card) -> None:
+    def add(self, card: Card) -> None:
         """Sort a card into elements, grid points, properties, materials, masses or unsupported parts."""
         if card.name in ELEMENTS:
             kind, nodes = cell_of(card)
             self.cells.setdefault(kind, []).append((nodes, card))
             self.kinds.setdefault(card.name)
-        elif self.grids.take(card):
+        elif self.grids.add(card):
             pass
         elif card.name == "CONM2":
             self.masses.append(card)
@@ -90,7 +90,7 @@ class Deck:
         body = np.unique(np.concatenate([nodes.ravel() for kind, nodes in blocks if dimension(kind) == top]))
         constraints = Constraints(numbers, points, body)
         for card, changes in self.constraints:
-            constraints.take(card, changes)
+            constraints.add(card, changes)
         masses = self._masses(constraints)
         mesh.point_sets = dict(constraints.sets())
         materials = {name: self._material(card) for name, card in self.materials.items()}

@@ -37,7 +37,7 @@ class Grids:
         self.systems: dict[int, System] = {}
         self._of_systems: dict[int, Card] = {}
 
-    def take(self, card: Card) -> bool:
+    def add(self, card: Card) -> bool:
         """Add a card of a grid point, a default of grid points or a coordinate system; return False for other cards."""
         if card.name == "GRID":
             hold(self.cards, card.whole(0), card, "grid point", slice(1, 5))

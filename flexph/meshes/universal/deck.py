@@ -32,7 +32,7 @@ def universal_contents(path: Path, omit: Collection[str] = ()) -> MeshContents:
     """
     deck = _Deck({word for word in omit})
     for data in data_sets(path):
-        deck.take(data)
+        deck.add(data)
     return deck.contents()
 
 
@@ -50,24 +50,24 @@ class _Deck:
         self.unit: float | None = None
         self.others: dict[int, None] = {}
 
-    def take(self, data: DataSet) -> None:
+    def add(self, data: DataSet) -> None:
         """Add the contents of a data set to the nodes, elements, groups, unit or systems of the deck, by its number.
 
         Of a data set with another number, only the number is kept.
         """
         if data.number in NODE_SETS:
-            self._take_nodes(data)
+            self._add_nodes(data)
         elif data.number == ELEMENTS:
-            self._take_elements(data)
+            self._add_elements(data)
         elif data.number in GROUPS:
-            self._take_groups(data)
+            self._add_groups(data)
         elif data.number == UNITS:
             factor = data.real(1, 1)[0]
             if not factor > 0.0:
                 raise ValueError(f"{data.at(1)}: the factor of lengths must be positive, got {factor:g}")
             self.unit = 1.0 / factor
         elif data.number == SYSTEMS:
-            self._take_systems(data)
+            self._add_systems(data)
         else:
             self.others.setdefault(data.number)
 
@@ -101,7 +101,7 @@ class _Deck:
             unit=self.unit,
         )
 
-    def _take_nodes(self, data: DataSet) -> None:
+    def _add_nodes(self, data: DataSet) -> None:
         numbers, at, k = [], [], 0
         while k < len(data.lines):
             if data.number == 15:
@@ -114,7 +114,7 @@ class _Deck:
             at.append(place)
         self.nodes.append((np.array(numbers, dtype=int), np.array(at).reshape(-1, 3)))
 
-    def _take_systems(self, data: DataSet) -> None:
+    def _add_systems(self, data: DataSet) -> None:
         """Record the coordinate systems that differ from the global one, in which nodes are not supported."""
         k = 2
         while k < len(data.lines):
@@ -124,7 +124,7 @@ class _Deck:
                 self.turned[number] = data.at(k)
             k += 6
 
-    def _take_elements(self, data: DataSet) -> None:
+    def _add_elements(self, data: DataSet) -> None:
         k = 0
         while k < len(data.lines):
             head = data.whole(k)
@@ -136,9 +136,9 @@ class _Deck:
             while len(nodes) < count:
                 nodes += data.whole(k)
                 k += 1
-            self._take_element(number, kind, nodes, place)
+            self._add_element(number, kind, nodes, place)
 
-    def _take_element(self, number: int, kind: int, nodes: list[int], place: Place) -> None:
+    def _add_element(self, number: int, kind: int, nodes: list[int], place: Place) -> None:
         if str(kind) in self.omit:
             return
         form = BEAM_OF_THREE if kind in BEAMS and len(nodes) == 3 else FORMS.get(kind)
@@ -158,7 +158,7 @@ class _Deck:
         nodes = np.array([nodes for _, nodes, _ in rows])
         return Cells(kind[1], np.array([number for number, _, _ in rows]), nodes, rows[0][2])
 
-    def _take_groups(self, data: DataSet) -> None:
+    def _add_groups(self, data: DataSet) -> None:
         k = 0
         while k < len(data.lines):
             head = data.whole(k)

@@ -27,7 +27,7 @@ if not cython.compiled:
         prefetch,
         put,
         real_part,
-        take,
+        subtract,
     )
 
 LANES = cython.declare(cython.Py_ssize_t, _LANES)
@@ -93,7 +93,7 @@ def factor_first(A: Array, pivot: Array, w: int, count: int) -> bool:
             factor = get(A, k) * inverse
             if not is_sparse or magnitude(factor) != 0.0:
                 put(A, k, factor)
-                take(A, k + 1, A, here + 1, factor, right)
+                subtract(A, k + 1, A, here + 1, factor, right)
             k += down
     return True
 
@@ -196,12 +196,12 @@ def solve_many(A: Array, pivot: Array, w: int, X: Array) -> None:
                 X[i][c] = X[p][c]
                 X[p][c] = held1
         for r in range(1, fewest(w, n - 1 - i) + 1):
-            take(X, (i + r) * k, X, i * k, get(A, here + r * down), k)
+            subtract(X, (i + r) * k, X, i * k, get(A, here + r * down), k)
     for i in range(n - 1, -1, -1):
         here = i * width + w
         mix(X, i * k, get(A, here), X, 0.0, X, k)
         for r in range(1, fewest(reach, i) + 1):
-            take(X, (i - r) * k, X, i * k, get(A, here - r * down), k)
+            subtract(X, (i - r) * k, X, i * k, get(A, here - r * down), k)
 
 
 def solve_transposed(A: Array, pivot: Array, w: int, x: Array) -> None:

@@ -1,4 +1,4 @@
-from ..loops.views cimport IVec, Mat, fewest, take, take_rows
+from ..loops.views cimport IVec, Mat, fewest, subtract, subtract_rows
 from libc.math cimport fabs
 
 cdef double DENSE

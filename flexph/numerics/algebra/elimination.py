@@ -10,7 +10,7 @@ from ..loops.views import LANES as _LANE
 if not cython.compiled:
     from math import fabs
 
-    from ..loops.views import fewest, take, take_rows
+    from ..loops.views import fewest, subtract, subtract_rows
 
 LANE = cython.declare(cython.Py_ssize_t, _LANE)
 
@@ -107,6 +107,6 @@ def _update(A: Array, first: int, end: int, n: int) -> None:
     width = A.shape[1]
     for i in range(first + 1, end):
         for k in range(first, i):
-            take(A, i * width + end, A, k * width + end, A[i][k], n - end)
+            subtract(A, i * width + end, A, k * width + end, A[i][k], n - end)
     for i in range(end, n):
-        take_rows(A, i * width + end, i * width + first, first * width + end, width, n - end)
+        subtract_rows(A, i * width + end, i * width + first, first * width + end, width, n - end)

@@ -173,13 +173,13 @@ FLEXPH_INLINE ComplexLane operator-(ComplexLane a, const ComplexLane &b) { for (
 #endif
 
 // A[i:] -= factor * B[j:], for as many entries, up to a whole lane
-template <class V, class W, class T> FLEXPH_INLINE void take(const V &A, Size i, const W &B, Size j, T by, Size count) {
+template <class V, class W, class T> FLEXPH_INLINE void subtract(const V &A, Size i, const W &B, Size j, T by, Size count) {
     check(i + padded(count), A.count() + 1); check(j + padded(count), B.count() + 1);
     auto *a = A.p + i; const auto *b = B.p + j; auto f = filled(typename V::Entry(by));
     for (Size k = 0; k < count; k += LANES) store(a + k, load(a + k) - f * load(b + k));
 }
 // A[i:] -= sum of A[f + k] A[j + k step:] over the k of a lane, for as many entries, up to a whole lane
-template <class V> FLEXPH_INLINE void take_rows(const V &A, Size i, Size f, Size j, Size step, Size count) {
+template <class V> FLEXPH_INLINE void subtract_rows(const V &A, Size i, Size f, Size j, Size step, Size count) {
     auto *a = A.p + i; const auto *b = A.p + j;
     auto f0 = filled(A.p[f]), f1 = filled(A.p[f + 1]), f2 = filled(A.p[f + 2]), f3 = filled(A.p[f + 3]);
     for (Size k = 0; k < count; k += LANES) {

@@ -136,7 +136,7 @@ def stored(w: Any) -> Any:
     return padded(3 * w + LANES) + LANES
 
 
-def take(A: Any, i: int, B: Any, j: int, factor: complex, count: int) -> None:
+def subtract(A: Any, i: int, B: Any, j: int, factor: complex, count: int) -> None:
     """Apply A[i + k] −= ``factor`` · B[j + k], k = 0, 1, …, to ``count`` entries; all indices are flat.
 
     ``count`` is rounded up to a multiple of LANES.
@@ -155,14 +155,14 @@ def _times(factor: complex, values: Any) -> Any:
     return products
 
 
-def take_rows(A: Any, i: int, f: int, j: int, step: int, count: int) -> None:
+def subtract_rows(A: Any, i: int, f: int, j: int, step: int, count: int) -> None:
     """Subtract Σ_k A[f + k] A[j + k step:], k = 0 … LANES − 1, from ``count`` entries A[i:]; all indices are flat.
 
     ``count`` is rounded up to a multiple of LANES.
     """
     factors = [get(A, f + k) for k in range(LANES)]
     for k, factor in enumerate(factors):
-        take(A, i, A, j + k * step, factor, count)
+        subtract(A, i, A, j + k * step, factor, count)
 
 
 def mix(out: Any, i: int, x: complex, A: Any, y: complex, B: Any, count: int) -> None:

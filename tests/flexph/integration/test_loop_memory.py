@@ -11,7 +11,7 @@ from sample_mechanisms import chain, crank_slider, pendulum
 import fem
 from flexph import GROUND, connect, weld
 from flexph.integration.loops import border, build, workspace
-from flexph.integration.loops.flexible import kept_indices
+from flexph.integration.loops.flexible import cached_indices
 from flexph.integration.loops.flexible.strain_operator import StrainOperator
 from flexph.integration.loops.memory import packing
 from flexph.numerics.arrays import dense
@@ -45,7 +45,7 @@ def test_orders_of_unknowns_are_kept_for_mechanisms_that_are_built_the_same_way(
     memories = [workspace.memory(mechanism) for mechanism in made]
     assert memories[0].table is memories[-1].table
     assert build.constants(made[0]).border is build.constants(made[-1]).border
-    for room in (border, kept_indices, packing):
+    for room in (border, cached_indices, packing):
         monkeypatch.setattr(room, "FEW", -1)
     for mechanism, memory in zip(made, memories, strict=True):
         alone = workspace.memory(mechanism.__class__(mechanism.bodies, mechanism.connections, mechanism.gravity))

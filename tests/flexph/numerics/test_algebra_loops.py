@@ -119,9 +119,9 @@ def test_sums_over_lanes_are_those_of_numpy(dim):
     mixed[8:12] = 2.0 * taken[8:12] - B[8:12]
     rows = C.copy()
     rows[4, :4] -= C[4, 4:] @ C[:4, 1:5]
-    views.take(A, 1, B, 3, 0.5, 5)
+    views.subtract(A, 1, B, 3, 0.5, 5)
     views.mix(B, 8, 2.0, A, -1.0, B, 4)
-    views.take_rows(C, 32, 36, 1, 8, 3)
+    views.subtract_rows(C, 32, 36, 1, 8, 3)
     views.combine(dim, out, 1, mean, form, val, 2, 5, -1, x, col)
     np.testing.assert_allclose(A, taken, rtol=1e-15, atol=1e-15)
     np.testing.assert_allclose(B, mixed, rtol=1e-15, atol=1e-15)

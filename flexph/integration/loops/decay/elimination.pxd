@@ -1,6 +1,6 @@
 from ....numerics.algebra.band cimport factor as factor_band, solve as solve_band, solve_many
 from ....numerics.algebra.dense cimport factor, solve, solve_many as solve_dense
-from ....numerics.loops.views cimport IVec, Mat, Vec, block, fill, part, take
+from ....numerics.loops.views cimport IVec, Mat, Vec, block, fill, part, subtract
 from ..memory.memory cimport Memory
 from .banded_jacobian cimport RATE
 from .banded_jacobian cimport border_of, enter

@@ -13,7 +13,7 @@ if not cython.compiled:
     from ....numerics.algebra.band import solve_many
     from ....numerics.algebra.dense import factor, solve
     from ....numerics.algebra.dense import solve_many as solve_dense
-    from ....numerics.loops.views import block, fill, part, take
+    from ....numerics.loops.views import block, fill, part, subtract
     from ..memory.memory import Memory
     from .banded_jacobian import RATE, border_of, enter
 
@@ -58,7 +58,7 @@ def eliminate_banded(m: Memory, dim: int, b: int, X: Array) -> bool:
     for row in range(rows):
         for i in range(columns):
             if R[row][i] != 0.0:
-                take(W, i * columns, C, row * columns, R[row][i], columns)
+                subtract(W, i * columns, C, row * columns, R[row][i], columns)
     _keep_spins(m, dim, b, W)
     _keep_reduced(m, dim, b, W, X)
     return True

@@ -14,7 +14,7 @@ from ....numerics.arrays import Array
 from ....numerics.rotations import cross
 from ..memory.constants import kinds
 from ..memory.data import Elastic, Index, Inertia, Stiffness
-from .kept_indices import kept
+from .cached_indices import cached
 from .strain_operator import MANY, Entries, StrainOperator, entries_of, pairs_of, ranges_of
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class Pattern:
         return np.searchsorted(self.keys, row.astype(np.int64) * self.size + col)
 
 
-@kept
+@cached
 def _sorted_entries(row: Index, column: Index, size: int) -> tuple[Index, ...]:
     """Distinct positions in a matrix with ``size`` columns: keys row·size + column, rows, columns, and row ends."""
     keys = np.unique(row.astype(np.int64) * size + column)
@@ -63,7 +63,7 @@ def pattern_of(a: Arrays, strain: StrainOperator, full: Index) -> Pattern:
     return Pattern(np.concatenate(row), np.concatenate(column), n)
 
 
-@kept
+@cached
 def _coupled(ptr: Index, col: Index, i: Index, j: Index, n: int) -> tuple[Index, Index]:
     """Rows and columns of the entries of DᵀC⁻¹D.
 
@@ -158,7 +158,7 @@ def shift_forms(mechanism: Model) -> Array:
     return np.array(forms).reshape(len(forms), -1, dim)
 
 
-@kept
+@cached
 def _in_turn(entry: Index) -> tuple[Index, ...]:
     """Order in which numbers are added to the sums ``entry``, such that successive ones go to different sums.
 
@@ -193,7 +193,7 @@ def elastic_of(a: Arrays, strain: StrainOperator, pattern: Pattern) -> Elastic:
     )
 
 
-@kept
+@cached
 def _pairs(ptr: Index, i: Index, j: Index) -> tuple[Index, ...]:
     """All pairs of an entry of row i and one of row j, for each of several pairs of rows (i, j).
 
@@ -215,7 +215,7 @@ def _constant(strain: StrainOperator, i: Index, j: Index, value: Array) -> Entri
     return entries_of(D.T @ (sparse.csr_array((value, (i, j)), shape=(stresses, stresses)) @ D))
 
 
-@kept
+@cached
 def _blocks(ptr: Index, col: Index, i: Index, j: Index) -> tuple[Index, Index, Index]:
     """Positions of all products of an entry of strain row i and one of row j, in blocks for the pairs (i, j).
 

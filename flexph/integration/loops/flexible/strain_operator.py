@@ -12,7 +12,7 @@ from scipy import sparse
 from ....kernels.arrays import Arrays
 from ....numerics.arrays import Array, BoolArray
 from ..memory.data import Index
-from .kept_indices import kept
+from .cached_indices import cached
 
 MANY = 1e6
 """Number of products of entries above which sparse matrix products sum them faster than sorted keys."""
@@ -69,7 +69,7 @@ class StrainOperator(NamedTuple):
         return place[exists], exists
 
 
-@kept
+@cached
 def _rows(row: Index, col: Index, stress: Index, other: Index, stresses: int, n: int) -> tuple[Index, ...]:
     """Positions at which the strain or G has an entry, as keys; the indices of the entries of strain among them.
 
@@ -113,7 +113,7 @@ def _second_by_matrix(slopes: Any, weights: Any) -> LinearEntries:
     return LinearEntries(np.repeat(np.arange(summed.shape[0]), np.diff(summed.indptr)), rows, columns, summed.data)
 
 
-@kept
+@cached
 def _products(row: Index, col: Index, stress: Index, k: Index, slopes: int, n: int) -> tuple[Index, ...]:
     """Entries of all matrices G_i, and the products of two slopes that they are sums of.
 

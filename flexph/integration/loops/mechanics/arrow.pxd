@@ -1,5 +1,5 @@
 from ....numerics.algebra.band cimport factor as factor_band, solve as solve_band, solve_many
-from ....numerics.loops.views cimport IVec, Mat, Vec, block, call_one, fill, get, part, put, take, divided
+from ....numerics.loops.views cimport IVec, Mat, Vec, block, call_one, fill, get, part, put, subtract, divided
 from ....numerics.loops.views cimport Mat as AnyMat
 from ....numerics.loops.views cimport Number
 from ....numerics.loops.views cimport Vec as AnyVec

@@ -19,7 +19,7 @@ if not cython.compiled:
     from ....numerics.algebra.band import factor as factor_band
     from ....numerics.algebra.band import solve as solve_band
     from ....numerics.algebra.band import solve_many
-    from ....numerics.loops.views import Number, block, call_one, divided, fill, get, part, put, take
+    from ....numerics.loops.views import Number, block, call_one, divided, fill, get, part, put, subtract
     from ..decay.elimination import eliminate_banded, solve_banded
     from ..memory.memory import Memory
     from ..memory.structures import Given
@@ -201,9 +201,9 @@ def _condense(m: Memory, dim: int, b: int, X: Array) -> None:
     for row in range(inners):
         i = m.border_order[first + row]
         for a in range(s):
-            take(m.system_left, a * wide, X, row * columns, -m.system_row_w[i][a], columns)
+            subtract(m.system_left, a * wide, X, row * columns, -m.system_row_w[i][a], columns)
         for j in range(d):
-            take(m.system_left, (s + j) * wide, X, row * columns, m.inertia_mean[i][j], columns)
+            subtract(m.system_left, (s + j) * wide, X, row * columns, m.inertia_mean[i][j], columns)
     for a in range(s):
         _subtract(m, dim, b, m.border_w[b][a], m.system_left[a])
     for j in range(d):
@@ -214,7 +214,7 @@ def _condense(m: Memory, dim: int, b: int, X: Array) -> None:
         for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
             row = m.border_inner[m.inertia_col[e]]
             if row >= 0:
-                take(m.system_left, 0, X, row * columns, -m.system_entries[e], columns)
+                subtract(m.system_left, 0, X, row * columns, -m.system_entries[e], columns)
         _subtract(m, dim, b, m.border_m[i], m.system_left[0])
 
 

@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport Vec, fill, flat, get, put, take
+from ....numerics.loops.views cimport Vec, fill, flat, get, put, subtract
 from ..memory.memory cimport Memory
 from .forces cimport column_torque, partner, set_stress_forces
 from ..terms.border cimport add, entry_of

@@ -18,7 +18,7 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from math import sqrt
 
-    from ....numerics.loops.views import fill, flat, get, put, take
+    from ....numerics.loops.views import fill, flat, get, put, subtract
     from ..memory.memory import Memory
     from ..terms.border import add, entry_of
     from .forces import column_torque, partner, set_stress_forces
@@ -152,7 +152,7 @@ def _add_element(m: Memory, dim: int, h: float, element: int) -> None:
                 for c in range(dim):
                     for i in range(dim):
                         row = (dim * (4 * slot + 1 + c) + i) * width
-                        take(m.nodal_force, 0, m.nodal_columns, row, -m.nodal_B[3 * b + c][a][i], count)
+                        subtract(m.nodal_force, 0, m.nodal_columns, row, -m.nodal_B[3 * b + c][a][i], count)
                 _add_row(m, h, element, place + dim + a, m.nodal_force, 0)
 
 
@@ -217,8 +217,8 @@ def _differentiate_products(m: Memory, dim: int, point: int, count: int) -> None
         for i in range(dim):
             first = partner(m, m.nodal_end_vector, p, 0, i)
             second = partner(m, m.nodal_end_vector, p, 1, i)
-            take(m.nodal_rows, row, m.nodal_moved, (dim * (v - vectors) + i) * width, -first, count)
-            take(m.nodal_rows, row, m.nodal_moved, (dim * (w - vectors) + i) * width, -second, count)
+            subtract(m.nodal_rows, row, m.nodal_moved, (dim * (v - vectors) + i) * width, -first, count)
+            subtract(m.nodal_rows, row, m.nodal_moved, (dim * (w - vectors) + i) * width, -second, count)
 
 
 def _couple_products(m: Memory, h: float, point: int) -> None:
@@ -313,7 +313,7 @@ def _combine_products(m: Memory, point: int, count: int) -> None:
         for j in range(products):
             couple = m.nodal_couple[i][j]
             if couple != 0.0:
-                take(m.nodal_pulled, i * width, m.nodal_rows, j * width, -couple, count)
+                subtract(m.nodal_pulled, i * width, m.nodal_rows, j * width, -couple, count)
 
 
 def _add_vector_slopes(m: Memory, dim: int, point: int, count: int) -> None:
@@ -334,18 +334,18 @@ def _add_vector_slopes(m: Memory, dim: int, point: int, count: int) -> None:
             other = (dim * (w - vectors) + i) * width
             first = partner(m, m.nodal_vector, p, 0, i) + partner(m, m.nodal_end_vector, p, 0, i)
             second = partner(m, m.nodal_vector, p, 1, i) + partner(m, m.nodal_end_vector, p, 1, i)
-            take(m.nodal_on, first_entry, m.nodal_pulled, row, -0.5 * first, count)
-            take(m.nodal_on, other, m.nodal_pulled, row, -0.5 * second, count)
+            subtract(m.nodal_on, first_entry, m.nodal_pulled, row, -0.5 * first, count)
+            subtract(m.nodal_on, other, m.nodal_pulled, row, -0.5 * second, count)
             if m.strains_crossed[p]:  # JᵀW of V, and J V of W
                 turned = half if i == 0 else -half
-                take(m.nodal_on, first_entry, m.nodal_moved, (dim * (w - vectors) + 1 - i) * width, turned, count)
-                take(m.nodal_on, other, m.nodal_moved, (dim * (v - vectors) + 1 - i) * width, -turned, count)
+                subtract(m.nodal_on, first_entry, m.nodal_moved, (dim * (w - vectors) + 1 - i) * width, turned, count)
+                subtract(m.nodal_on, other, m.nodal_moved, (dim * (v - vectors) + 1 - i) * width, -turned, count)
             else:
-                take(m.nodal_on, first_entry, m.nodal_moved, other, half, count)
-                take(m.nodal_on, other, m.nodal_moved, first_entry, half, count)
+                subtract(m.nodal_on, first_entry, m.nodal_moved, other, half, count)
+                subtract(m.nodal_on, other, m.nodal_moved, first_entry, half, count)
     for v in range(vectors, m.strains_vector_ptr[point + 1]):
         for e in range(m.strains_near_ptr[v], m.strains_near_ptr[v + 1]):
             for i in range(dim):
                 row = (dim * m.strains_near[e] + i) * width
                 first_entry = (dim * (v - vectors) + i) * width
-                take(m.nodal_columns, row, m.nodal_on, first_entry, -m.strains_near_weight[e], count)
+                subtract(m.nodal_columns, row, m.nodal_on, first_entry, -m.strains_near_weight[e], count)

@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport Vec, call_one, fill, get, padded, part, put, take
+from ....numerics.loops.views cimport Vec, call_one, fill, get, padded, part, put, subtract
 from ..memory.memory cimport Memory
 from ..terms.border cimport add
 from ..terms.nodes cimport cross_product

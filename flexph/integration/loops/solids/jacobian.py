@@ -12,7 +12,7 @@ import cython
 from ..memory.codes import SLOPE as _SLOPE
 
 if not cython.compiled:
-    from ....numerics.loops.views import call_one, fill, get, padded, part, put, take
+    from ....numerics.loops.views import call_one, fill, get, padded, part, put, subtract
     from ..memory.memory import Memory
     from ..terms.border import add
     from ..terms.nodes import cross_product
@@ -145,7 +145,7 @@ def _stiffen_cell(m: Memory, dim: int, h: float, cell: int) -> None:
                 for j in range(dim):
                     out = width * (square * a + dim * i + j)
                     for column in range(dim):
-                        take(m.solid_K, out, m.solids_slope, at + width * column, -row[dim * column + j], n)
+                        subtract(m.solid_K, out, m.solids_slope, at + width * column, -row[dim * column + j], n)
 
 
 def _differentiate_forces(m: Memory, dim: int, h: float, q: int) -> None:

@@ -26,11 +26,11 @@ class _Arguments:
         return isinstance(other, _Arguments) and self._key == other._key
 
 
-def kept(function: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
+def cached(function: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
     """Decorator that caches the results of a function of index arrays for its last arguments; results are read-only."""
 
     @lru_cache(maxsize=MOST)
-    def of(arguments: _Arguments) -> tuple[Any, ...]:
+    def compute(arguments: _Arguments) -> tuple[Any, ...]:
         results = function(*arguments.given)
         for result in results:
             if isinstance(result, np.ndarray):
@@ -38,8 +38,8 @@ def kept(function: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, .
         return results
 
     @wraps(function)
-    def known(*given: Any) -> tuple[Any, ...]:
+    def wrapper(*given: Any) -> tuple[Any, ...]:
         entries = sum(x.size for x in given if isinstance(x, np.ndarray))
-        return function(*given) if entries > FEW else of(_Arguments(given))
+        return function(*given) if entries > FEW else compute(_Arguments(given))
 
-    return known
+    return wrapper
