@@ -40,7 +40,7 @@ def optimise(
     start: Mapping[str, float] | None = None,
     method: Literal["auto", "COBYQA", "SLSQP", "trust-constr", "L-BFGS-B"] | InteriorPoint = "auto",
     step: float | None = None,
-    most: int = 40,
+    most: int = 100,
     tolerance: float = 1e-3,
     out: Path | None = None,
     executor: Executor | str | None = None,
