@@ -163,9 +163,9 @@ class Cover:
         if self.at is not None and not math.isfinite(self.at):
             raise ValueError(f"at must be a finite time, got {self.at}")
         if self.towards is not None:
-            way = self.towards
-            if len(way) != 3 or not all(map(math.isfinite, way)) or not any(way):
-                raise ValueError(f"towards must be a direction (x, y, z), got {way}")
+            direction = self.towards
+            if len(direction) != 3 or not all(map(math.isfinite, direction)) or not any(direction):
+                raise ValueError(f"towards must be a direction (x, y, z), got {direction}")
 
 
 @dataclass(frozen=True)

@@ -135,7 +135,7 @@ def _resolved(system: MultibodySystem, basis: Any, places: Sequence[Array]) -> l
 
 
 def _size(rows: Array, S: Array) -> Array:
-    """Largest entry |A S| of each row of A (``rows``), relative to the largest sum of absolute products in this row."""
+    """Largest entry |A S| of each row of A (``rows``), relative to the largest entry of |A||S| in this row."""
     scale = (np.abs(rows) @ np.abs(S)).max(axis=1, initial=0.0)
     return np.abs(rows @ S).max(axis=1, initial=0.0) / np.where(scale > 0.0, scale, 1.0)
 

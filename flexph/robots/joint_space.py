@@ -64,8 +64,9 @@ class SingularPose(ValueError):
 class Equations(NamedTuple):
     """Gaps g of the joints, values m of the coordinates, and ``rows`` [G; C], the Jacobian of both.
 
-    The Jacobian is with respect to rigid motions of the bodies: it multiplies rigid velocities. ``vector`` and
-    ``product`` are the world vectors of the mechanism and the products of vectors, from which these are computed.
+    The Jacobian is with respect to rigid motions of the bodies: it multiplies rigid velocities. ``vector`` are
+    the world vectors that joints and coordinates measure, ``product`` the scalar products of pairs of them, from which
+    gaps and values are computed.
     """
 
     gap: Array
@@ -250,7 +251,7 @@ class JointSpace:
 def _measured(springs: Springs, product: Array) -> Array:
     """Values (k,) of all lengths, components and angles that ``springs`` measure, in this order.
 
-    They follow from the products of world vectors, ``product``.
+    They follow from ``product``, the scalar products of pairs of world vectors.
     """
     angles = np.arctan2(product[springs.sine_product], product[springs.cosine_product])
     return np.concatenate([np.sqrt(product[springs.length_product]), product[springs.component_product], angles])
@@ -259,7 +260,8 @@ def _measured(springs: Springs, product: Array) -> Array:
 def _second_rates(springs: Springs, product: Array, rate: Array, second: Array) -> Array:
     """Second time derivatives (k,) of all lengths, components and angles that ``springs`` measure, in this order.
 
-    They follow from the products of world vectors, and their first and second time derivatives ``rate`` and ``second``.
+    They follow from ``product``, the scalar products of pairs of world vectors, and from the first and second time
+    derivatives ``rate`` and ``second`` of these products.
     """
     s = springs
     length = np.sqrt(product[s.length_product])
@@ -276,8 +278,8 @@ def _second_rates(springs: Springs, product: Array, rate: Array, second: Array) 
 def _second_rates_of_gears(a: Arrays, product: Array, rate: Array, second: Array) -> Array:
     """Time derivatives (g,) of the rates of the gear constraints, which are sums of w Π_b Π̇ with weights w.
 
-    ``product``, ``rate`` and ``second``: products Π of world vectors, and their first and second time derivatives. Π_b
-    is the product by which a term is multiplied.
+    ``product`` are the scalar products Π of pairs of world vectors, ``rate`` and ``second`` their first and second time
+    derivatives. Π_b is the product that multiplies the rate Π̇ of another one in a term.
     """
     t = a.rolling
     gain = gains(a, product, product)

@@ -125,9 +125,9 @@ class Motion(Memo):
 
     @once
     def _pieces(self) -> tuple[tuple[list[float], list[list[list[float]]]], ...]:
-        """For the value, its first and its second derivative: a pair of the times and the coefficients.
+        """Polynomials of the value, of its first and of its second derivative: (times, coefficients) of each.
 
-        Coefficients are by piece and coordinate, highest power first.
+        Coefficients are by piece and coordinate, the highest power first.
         """
         times, rows = self.times.tolist(), self.coefficients
         orders = []

@@ -91,9 +91,9 @@ def _displaced_states(mechanism: Mechanism, x: Array, shape: Array, extent: floa
     r, turn, u = _rates(mechanism, c, shape)
     fastest = max(float(np.abs(turn).max(initial=0.0)), float(np.abs(r).max(initial=0.0)) / extent)
     moved = [c]
-    for way in (SMALL / fastest, -SMALL / fastest):
-        rotation = c.R @ cayley(0.5 * way * turn, mechanism.layout.dim)
-        moved.append(c._replace(r=c.r + way * r, R=rotation, u=c.u + way * u))
+    for factor in (SMALL / fastest, -SMALL / fastest):
+        rotation = c.R @ cayley(0.5 * factor * turn, mechanism.layout.dim)
+        moved.append(c._replace(r=c.r + factor * r, R=rotation, u=c.u + factor * u))
     return Rows(mechanism, np.array([flat(mechanism, own) for own in moved]))
 
 
@@ -154,14 +154,14 @@ def _in_a_row(parts: Sequence[Part]) -> Part:
 
 @dataclass(frozen=True, eq=False)
 class _ModePlacements:
-    """Positions and axes of ports that are displaced along a mode by multiples ``ways`` (k,).
+    """Positions and axes of ports that are displaced along a mode by multiples ``factors`` (k,).
 
     ``places`` has the ports in the three states of :func:`_displaced_states`: at rest, displaced forwards and displaced
     backwards. The displacement is the difference of the latter two.
     """
 
     places: PortPlaces
-    ways: Array
+    factors: Array
 
     def position(self, port: PortName) -> Array:
         """World positions (k, 3) of a port [m]."""
@@ -173,5 +173,5 @@ class _ModePlacements:
         return axes_from(x, y)
 
     def _swung(self, rows: Array) -> Array:
-        ways = self.ways.reshape(-1, *[1] * (rows.ndim - 1))
-        return np.asarray(rows[0] + ways * (rows[1] - rows[2]))
+        factors = self.factors.reshape(-1, *[1] * (rows.ndim - 1))
+        return np.asarray(rows[0] + factors * (rows[1] - rows[2]))

@@ -168,18 +168,18 @@ def violated_conditions(world: DrivenSystem, arrival: Arrival, size: Array, step
     """
     switch, branch = arrival
     mode, time = switch.target, switch.time
-    asked = [bound for bound in bounds(world.system, mode) if bound.transition is None]
-    if not asked:
+    limits = [bound for bound in bounds(world.system, mode) if bound.transition is None]
+    if not limits:
         return ""
     system, h = world.system.system(mode), TRIAL * step
-    watch = ModeWatch(asked, branch, time, size)
-    at_once = [(b, b.value) for b in asked if b.beyond]
+    watch = ModeWatch(limits, branch, time, size)
+    at_once = [(b, b.value) for b in limits if b.beyond]
     if not at_once:
         u = world.forcings[mode].at(time + 0.5 * h)
         start = StepStart(time, switch.after, 0.0, grown(size, np.abs(switch.after)))
         end = gradient_pair(system, "midpoint").step(switch.after, h, u, scaled_by(system, start, h, u))
         state = watch.branch.at(time + h, end.state)
-        at_once = [(b, b(time + h, state)) for b in asked]
+        at_once = [(b, b(time + h, state)) for b in limits]
     return ", ".join(f"{b.name} is {-value:.3g}" for b, value in at_once if value > b.noise)
 
 

@@ -88,8 +88,8 @@ def bounds(system: SwitchingPHDAE, mode: str) -> list[WatchedBound]:
 class ModeWatch:
     """Watch over the bounds of a mode from a time and state on; a run uses it in place of its events (events.Watch)."""
 
-    def __init__(self, asked: Sequence[WatchedBound], branch: Branch, time: float, size: Array) -> None:
-        self.bounds, self.branch = list(asked), branch
+    def __init__(self, bounds: Sequence[WatchedBound], branch: Branch, time: float, size: Array) -> None:
+        self.bounds, self.branch = list(bounds), branch
         self.active = bool(self.bounds) or branch.careful  # True if steps must be checked
         self.fired: WatchedBound | None = None
         self.stopped = time

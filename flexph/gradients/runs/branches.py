@@ -111,9 +111,9 @@ def _settles(mechanism: Mechanism, times: Array, states: Array) -> Array:
     h = np.diff(times)
     missed = np.zeros(len(h))
     for place, rate in ((r, v), (u, du)):
-        way, moved = np.diff(place, axis=0), 0.5 * h[:, None] * (rate[1:] + rate[:-1])
-        size = SETTLED * np.abs(way).max(initial=0.0) + ROUNDED * np.abs(place).max(initial=0.0)
-        missed = np.maximum(missed, np.abs(way - moved).max(axis=1, initial=0.0) / max(size, TINY))
+        displacement, moved = np.diff(place, axis=0), 0.5 * h[:, None] * (rate[1:] + rate[:-1])
+        size = SETTLED * np.abs(displacement).max(initial=0.0) + ROUNDED * np.abs(place).max(initial=0.0)
+        missed = np.maximum(missed, np.abs(displacement - moved).max(axis=1, initial=0.0) / max(size, TINY))
     if turning.size:
         R = from_entries(rho.reshape(len(times), len(turning), -1), layout.dim)
         half = 0.25 * h[:, None, None] * (omega[1:] + omega[:-1]).reshape(len(h), len(turning), -1)

@@ -37,13 +37,15 @@ def back_over_impacts(run: StruckRun, sweeps: Sweeps) -> SweepDerivatives:
         later = _table_by_time(run, sweeps.table, row, impact.span)
         by_time = jump.by_time + sweeps.sums.table.times[row] + _derivative_by_time(later, sweeps.sums.table, row)
         last = Piece(row - 1, piece.states[-2:], piece.multipliers[-1:])
-        ways = []
+        sweeps_back = []
         for adjoint, alone in ((jump.adjoint, False), (jump.by_gap, True)):
-            own = sweeps.none(sweeps.sums.carried.size)
-            own.carried[:] = in_loops(mechanism, adjoint[None], weights=True)[0]
-            sweeps.sweep(last, own, alone=alone)
-            ways.append((own, own.table.times[row] + _derivative_by_time(later, own.table, row)))
-        (through, rate), (by_gap, closing) = ways
+            sums_back = sweeps.none(sweeps.sums.carried.size)
+            sums_back.carried[:] = in_loops(mechanism, adjoint[None], weights=True)[0]
+            sweeps.sweep(last, sums_back, alone=alone)
+            sweeps_back.append(
+                (sums_back, sums_back.table.times[row] + _derivative_by_time(later, sums_back.table, row))
+            )
+        (through, rate), (by_gap, closing) = sweeps_back
         share = -(by_time + rate) / closing
         sums = sweeps.sums._replace(carried=np.zeros_like(sweeps.sums.carried))
         sweeps.sums = sums.plus(1.0, through).plus(share, by_gap)

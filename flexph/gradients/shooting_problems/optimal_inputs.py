@@ -333,7 +333,7 @@ def _violation(condition: Condition | MatchingCondition, search: Search, z: Arra
 
 def _optimum(problem: Problem | SegmentedProblem, search: Search, z: Array) -> OptimalControl:
     """Optimal control at the scaled unknowns z at which a search ended."""
-    evaluation, base = search.asked(z), problem.base
+    evaluation, base = search.evaluate(z), problem.base
     values, parameters = problem.split(z * search.size)
     end_errors = {
         name: np.array([evaluation.values[end_of(name, i)] - value for i, value in enumerate(np.ravel(wanted))])

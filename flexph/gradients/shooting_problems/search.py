@@ -42,7 +42,7 @@ class Search:
     found: Evaluation | None = None
     failed: bool = False
 
-    def asked(self, z: Array) -> Evaluation:
+    def evaluate(self, z: Array) -> Evaluation:
         """Functionals and gaps at the scaled unknowns z, from the cache if they were evaluated there.
 
         If the run fails at z, they are those of the last run that did not fail.
@@ -62,7 +62,7 @@ class Search:
 
         The cost is infinite if the run fails, so that steps are shortened.
         """
-        evaluation = self.asked(z)
+        evaluation = self.evaluate(z)
         total, slope = self.problem.efforts(z * self.size)
         if self.failed:
             return np.inf, slope * self.size
@@ -72,12 +72,12 @@ class Search:
 
     def condition(self, z: Array, name: str) -> tuple[float, Array]:
         """Value of the functional ``name`` at the scaled unknowns z, and its derivatives with respect to these."""
-        evaluation = self.asked(z)
+        evaluation = self.evaluate(z)
         return evaluation.values[name], evaluation.slopes[name] * self.size
 
     def gap(self, z: Array, name: str) -> tuple[Array, Array]:
         """Gap ``name`` between two segments at the scaled unknowns z, and its derivatives with respect to these."""
-        value, slope = self.asked(z).gaps[name]
+        value, slope = self.evaluate(z).gaps[name]
         return value, slope * self.size
 
     def conditions(self, z: Array) -> list[Condition | MatchingCondition]:
@@ -87,7 +87,7 @@ class Search:
         larger. The size of a limit is that of its values.
         """
         rows: list[Condition | MatchingCondition] = [
-            MatchingCondition(name, self.size_of_states) for name in self.asked(z).gaps
+            MatchingCondition(name, self.size_of_states) for name in self.evaluate(z).gaps
         ]
         for name, (_, values) in self.problem.base.ends.items():
             self._refuse_other_size(name, values, z)
@@ -108,7 +108,7 @@ class Search:
 
     def distances(self, z: Array) -> dict[str, float]:
         """Distances between segments at the scaled unknowns z, divided by the size of states, by name of the gap."""
-        return {name: own / self.size_of_states for name, own in self.problem.distances(self.asked(z)).items()}
+        return {name: own / self.size_of_states for name, own in self.problem.distances(self.evaluate(z)).items()}
 
     def size_inputs(self, unknown: Array, z: Array) -> None:
         """Set the sizes of those inputs for which neither bounds nor a first guess give one, as the guess is zero.
@@ -124,7 +124,7 @@ class Search:
             start = int(part[-1]) + 1
             if not unknown[part].all():
                 continue
-            evaluation = self.asked(z)
+            evaluation = self.evaluate(z)
             size = self._needed(evaluation, part, slice(base.count))
             self.size[part] = size if 0.0 < size <= STATIONARY else 1.0
 
@@ -135,7 +135,7 @@ class Search:
         that meets the condition to first order. So gaps are small compared with a motion of 1 µm, too.
         """
         part = np.arange(self.problem.base.count, self.size.size)
-        size = self._needed(self.asked(z), part, slice(self.problem.base.count, None))
+        size = self._needed(self.evaluate(z), part, slice(self.problem.base.count, None))
         self.size[part] = min(size, 1.0) if size > 0.0 else 1.0
 
     def _needed(self, evaluation: Evaluation, part: Array, kind: slice) -> float:
@@ -177,7 +177,7 @@ class Search:
     def _refuse_other_size(self, name: str, values: Any, z: Array) -> None:
         """Raise ValueError for an end condition with another number of values than its sensor has components."""
         quantity = self.problem.base.ends[name][0]
-        run = self.asked(z).runs[0]
+        run = self.evaluate(z).runs[0]
         count = readings(run.mechanism, quantity, run.states[-1:]).shape[1]
         if count != np.size(values):
             raise ValueError(
@@ -284,7 +284,7 @@ def smooth_problem(
 
     def solved(function: Callable[[Array], Any]) -> Callable[[Array], Any]:
         def of(z: Array) -> Any:
-            search.asked(z)
+            search.evaluate(z)
             if search.failed:
                 raise ArithmeticError("the run failed")
             return function(z)

@@ -41,15 +41,15 @@ def in_blocks(run: Run, blocks: BlockStepper, grid: Array, save_every: int) -> I
     while done < len(grid) - 1:
         clock, before = time.perf_counter(), done
         size = min(size, blocks.limit, run.follower.block_limit(grid, done))
-        asked = slice(done, done + min(size, len(grid) - 1 - done))
+        span = slice(done, done + min(size, len(grid) - 1 - done))
         save = SavingRule(save_every, done)
-        for entry in _entries(run, blocks, grid[asked.start : asked.stop + 1], save):
+        for entry in _entries(run, blocks, grid[span.start : span.stop + 1], save):
             done += entry.reached
             yield entry
         elapsed = time.perf_counter() - clock
         if isinstance(entry, Accepted) or elapsed > LONGEST:  # the rest of the block was prepared in vain
-            size = max((asked.stop - before) // 2, 1)
-        elif done == asked.stop:
+            size = max((span.stop - before) // 2, 1)
+        elif done == span.stop:
             size = next_size(size, elapsed)
 
 

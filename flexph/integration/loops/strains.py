@@ -1,6 +1,8 @@
 """Arrays of the strains of nodal bodies, such as rods and cables, for the compiled loops.
 
-A strain row is a measure at a quadrature point; points whose vectors depend on the same frames form an element."""
+A strain row is a measure at a quadrature point; points whose vectors depend on the same frames form an element.
+A product is the scalar product of two vectors of a point, of which strains are functions.
+"""
 
 from __future__ import annotations
 

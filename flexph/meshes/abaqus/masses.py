@@ -15,7 +15,7 @@ from .parts import Part, PointElement
 from .vocabulary import in_full
 
 UNITS = ("TOTAL MASS", "MASS PER VOLUME", "MASS PER AREA", "MASS PER LENGTH")
-WAYS = ("MASS PROPORTIONAL", "VOLUME PROPORTIONAL")
+DISTRIBUTIONS = ("MASS PROPORTIONAL", "VOLUME PROPORTIONAL")
 
 
 class Places(Protocol):
@@ -117,12 +117,18 @@ class Masses:
 
     def _add_spread(self, block: Block, owners: list[tuple[int | None, Part]]) -> None:
         units = in_full(block.name("UNITS"), UNITS)
-        way = in_full(block.parameters.get("DISTRIBUTION", WAYS[0]), WAYS)
-        if way is None or units not in UNITS[:2]:
-            why = f"UNITS={block.parameters['UNITS']}" if way else f"DISTRIBUTION={block.parameters['DISTRIBUTION']}"
+        distribution = in_full(block.parameters.get("DISTRIBUTION", DISTRIBUTIONS[0]), DISTRIBUTIONS)
+        if distribution is None or units not in UNITS[:2]:
+            why = (
+                f"UNITS={block.parameters['UNITS']}"
+                if distribution
+                else f"DISTRIBUTION={block.parameters['DISTRIBUTION']}"
+            )
             self.left_out.append(LeftOut(block.keyword, block.place, "mass", why))
             return
-        total: Literal["total by mass", "total by volume"] = "total by mass" if way == WAYS[0] else "total by volume"
+        total: Literal["total by mass", "total by volume"] = (
+            "total by mass" if distribution == DISTRIBUTIONS[0] else "total by volume"
+        )
         name = block.name("ELSET")
         names = dict.fromkeys(self._named(k, part, name) for k, part in owners)
         for region in names:

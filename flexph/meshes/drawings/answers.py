@@ -41,9 +41,9 @@ def cached_answer(
     with suppress(OSError):
         file.parent.mkdir(exist_ok=True)
         with staged(file) as part:
-            held: dict[str, Any] = {f"array {name}": value for name, value in found.items()}
-            held[TEXT] = np.frombuffer(json.dumps(answer).encode(), dtype=np.uint8)
-            np.savez(part, **held)
+            stored: dict[str, Any] = {f"array {name}": value for name, value in found.items()}
+            stored[TEXT] = np.frombuffer(json.dumps(answer).encode(), dtype=np.uint8)
+            np.savez(part, **stored)
         files = sorted(file.parent.glob("*.npz"), key=lambda own: own.stat().st_mtime_ns)
         for old in files[:-MOST]:
             old.unlink()
@@ -52,13 +52,13 @@ def cached_answer(
 
 def _key(beside: Path, request: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
     """Hash of the content of the drawing, the request without the path of the file, its arrays, and the programs."""
-    held = hashlib.sha256(beside.read_bytes())
-    held.update(_programs())
-    asked = {name: value for name, value in request.items() if name != "file"}
-    held.update(json.dumps(asked, sort_keys=True).encode())
+    digest = hashlib.sha256(beside.read_bytes())
+    digest.update(_programs())
+    content = {name: value for name, value in request.items() if name != "file"}
+    digest.update(json.dumps(content, sort_keys=True).encode())
     for name, values in arrays.items():
-        held.update(name.encode() + np.ascontiguousarray(values).tobytes())
-    return held.hexdigest()[:32]
+        digest.update(name.encode() + np.ascontiguousarray(values).tobytes())
+    return digest.hexdigest()[:32]
 
 
 @cache
@@ -72,9 +72,9 @@ def _read(file: Path) -> Found:
     with zipfile.ZipFile(file) as parts:
         if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
             raise ValueError("a stored answer must not be compressed")
-    with np.load(file, allow_pickle=False) as held:
-        answer = json.loads(held[TEXT].tobytes())
-        arrays = {name.removeprefix("array "): held[name] for name in held.files if name != TEXT}
+    with np.load(file, allow_pickle=False) as stored:
+        answer = json.loads(stored[TEXT].tobytes())
+        arrays = {name.removeprefix("array "): stored[name] for name in stored.files if name != TEXT}
     if not isinstance(answer, dict):
         raise ValueError("a stored answer must contain its text")
     return answer, arrays

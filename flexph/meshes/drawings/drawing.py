@@ -18,7 +18,7 @@ from ..contents import MeshContents, Place, ProposedPort, ShellSection
 from ..materials import FileMaterial
 from .features import proposed_ports
 from .flat_parts import THIN, flat_part
-from .kernel import Answer, asked
+from .kernel import Answer, request_answer
 from .step_text import FileMaterialName, entities, length_unit, materials
 from .teeth import toothed_wheels
 from .triangles import file_surface
@@ -158,7 +158,7 @@ def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Draw
     ``kind`` is the format of the file, ``task`` the task in the request to gmsh, such as ``describe``.
     """
     scale = _scale(kind, unit)
-    answer = asked({"task": task, "file": str(path.resolve()), "format": kind}, beside=path)
+    answer = request_answer({"task": task, "file": str(path.resolve()), "format": kind}, beside=path)
     held = entities(path) if kind == "step" else {}
     known = materials(held)
     names = _names([solid["name"] for solid in answer["solids"]])
@@ -167,8 +167,8 @@ def answered(path: Path, kind: str, unit: float | None, task: str) -> tuple[Draw
     touching = [(t["first"], t["second"], scale * np.array(t["at"])) for t in answer.get("touching", [])]
     numbers = {solid["tag"]: name for solid, name in zip(answer["solids"], names, strict=True)}
     shared = [(numbers[o["first"]], numbers[o["second"]], scale**3 * o["volume"]) for o in answer.get("overlaps", [])]
-    said = word or ("as given" if unit else "of the file")
-    return Drawing(path, tuple(parts), said, scale, tuple(touching), tuple(shared)), answer
+    unit_text = word or ("as given" if unit else "of the file")
+    return Drawing(path, tuple(parts), unit_text, scale, tuple(touching), tuple(shared)), answer
 
 
 def _scale(kind: str, unit: float | None) -> float:
@@ -266,7 +266,7 @@ def _meshed_part(drawing: Drawing, part: Part, request: MeshRequest, most: int, 
         _warn_of_size(request.size, part.size)
     path = drawing.path
     common = {"file": str(path.resolve()), "format": FORMATS[path.suffix.lower()], "max_cells": most}
-    return asked({**common, "size": request.size / scale, **wanted}, sizes=given, beside=path)
+    return request_answer({**common, "size": request.size / scale, **wanted}, sizes=given, beside=path)
 
 
 def _solid_mesh(
@@ -328,9 +328,9 @@ def surface_mesh(
     volume = float(np.linalg.det(points[triangles]).sum() / 6.0)
     wanted = {"task": "mesh", "size": size / scale, "max_cells": most, "solid": 1, "volume": abs(volume)}
     try:
-        answer = asked({**wanted, "keep": False}, held, REMESHING, beside=beside)
+        answer = request_answer({**wanted, "keep": False}, held, REMESHING, beside=beside)
     except ValueError:
-        answer = asked({**wanted, "keep": True}, held, beside=beside)
+        answer = request_answer({**wanted, "keep": True}, held, beside=beside)
         warn("triangles of the STL file remain faces of the cells: gmsh cannot mesh this surface by the given size")
     _warn_of_walls(answer, scale)
     faces = {f"face{k}": (int(tag),) for k, tag in enumerate(np.unique(answer.arrays["owners"]), 1)}

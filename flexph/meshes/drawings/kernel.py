@@ -36,7 +36,7 @@ class Answer(dict[str, Any]):
     arrays: dict[str, Array]
 
 
-def asked(
+def request_answer(
     request: dict[str, Any],
     surface: dict[str, Array] | None = None,
     seconds: float = SECONDS,
@@ -74,17 +74,17 @@ def _new_answer(request: dict[str, Any], given: dict[str, dict[str, Array]], sec
         for name, arrays in given.items():
             np.savez(folder / f"{name}.npz", **arrays)  # type: ignore[arg-type]
             request = {**request, name: str(folder / f"{name}.npz")}
-        question, reply = folder / "request.json", folder / "answer.json"
-        question.write_text(json.dumps(request), encoding="utf-8")
+        request_file, answer_file = folder / "request.json", folder / "answer.json"
+        request_file.write_text(json.dumps(request), encoding="utf-8")
         try:
-            run_module(WORKER, question, reply, folder=folder, seconds=seconds, memory=MEMORY)
+            run_module(WORKER, request_file, answer_file, folder=folder, seconds=seconds, memory=MEMORY)
         except TimeoutExpired as error:
             raise TooSlowError(
                 f"gmsh took longer than {seconds:g} s: give a larger size, or a simpler drawing"
             ) from error
-        if not reply.is_file():
+        if not answer_file.is_file():
             raise ValueError("gmsh ended without an answer: the drawing is damaged, or larger than the memory")
-        answer: dict[str, Any] = json.loads(without_escapes(reply.read_text(encoding="utf-8")))
+        answer: dict[str, Any] = json.loads(without_escapes(answer_file.read_text(encoding="utf-8")))
         if "missing" in answer:
             raise ImportError(f"{MISSING} ({answer['missing']})")
         if "refused" in answer:

@@ -96,7 +96,12 @@ ELEMENTS = ("damping", "mimic", "stop", "spring", "drive", "effort", "rotor")
 
 
 class Options(NamedTuple):
-    """Options of a reader: flexible links, fixed root, creep speed of dry friction, shapes of links."""
+    """Options of the readers of robot files.
+
+    ``flexible``: functions that create flexible links, by link; ``fixed``: True if the root is fixed to the ground;
+    ``friction_speed``: creep speed of dry friction, None without dry friction; ``shapes``: function that returns the
+    shapes of a link.
+    """
 
     flexible: Mapping[str, Flexible]
     fixed: bool

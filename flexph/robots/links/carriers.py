@@ -81,7 +81,11 @@ def _groups(joints: Sequence[JointElement], root: str, flexible: Collection[str]
 def _leading(
     links: Mapping[str, LinkElement], joints: Sequence[JointElement], groups: Mapping[str, FixedLinks]
 ) -> set[str]:
-    """Names of the first links of groups that are flexible, have mass or inertia, or carry such a group."""
+    """Names of the first links of those groups that form bodies, the first being the one nearest to the root.
+
+    A group of links fixed to each other forms a body if it is flexible, has mass or inertia, or carries another group
+    that does.
+    """
     first_of = {name: first for first, group in groups.items() for name in group.poses}
     leading = {first for first, g in groups.items() if g.is_flexible or any(not links[n].is_empty for n in g.poses)}
     for joint in reversed(joints):
@@ -104,27 +108,27 @@ def _in_group(
 ) -> dict[str, str]:
     """Name of the carrier of each link of a group; empty if no link has mass or inertia.
 
-    ``above``: parent of each link. A link that can move separately is its own carrier, and so is a flexible link.
-    Another link has the carrier of its parent, or if the parent is in another group, the first link of the group that
-    can move separately or the ground. If no link of the group can move separately, the heaviest one is the carrier of
-    all.
+    ``above``: parent of each link. A link that can move separately is its carrier carrier, and so is a flexible link.
+    Another link has the carrier of its parent. If its parent is in another group, its carrier is the ground for the
+    group that is the ground, else the first link of its group that can move separately. If no link of the group can
+    move separately, the heaviest one is the carrier of all.
     """
     if group.is_flexible:
         return dict(zip(group.poses, group.poses, strict=True))
-    standing = [name for name in group.poses if masses_of(links[name]).can_move_separately]
+    separable = [name for name in group.poses if masses_of(links[name]).can_move_separately]
     if is_ground:
         default = WORLD
-    elif standing:
-        default = standing[0]
+    elif separable:
+        default = separable[0]
     elif all(links[name].is_empty for name in group.poses):
         return {}
     else:
         heaviest = max(group.poses, key=lambda name: (links[name].mass, np.trace(links[name].moments)))
         return dict.fromkeys(group.poses, heaviest)
-    own: dict[str, str] = {}
+    carrier: dict[str, str] = {}
     for name in group.poses:
-        own[name] = name if name in standing else own.get(above.get(name, ""), default)
-    return own
+        carrier[name] = name if name in separable else carrier.get(above.get(name, ""), default)
+    return carrier
 
 
 def _relative(frame: Array, pose: Array) -> Array:

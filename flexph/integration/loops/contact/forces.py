@@ -95,8 +95,8 @@ def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
         m.touch_partner[c] = -1
         one = c if m.touch_before[c] < m.touch_before[one] - even else one
         other = c if m.touch_after[c] < m.touch_after[other] - even else other
-    way = larger(m.touch_before[other] - m.touch_before[one], 0.0)
-    both = way + larger(m.touch_after[one] - m.touch_after[other], 0.0)
+    deeper = larger(m.touch_before[other] - m.touch_before[one], 0.0)
+    both = deeper + larger(m.touch_after[one] - m.touch_after[other], 0.0)
     if both <= even:  # on an edge or corner that both have, where the share would be one of round-off
         other = one
     if m.touch_before[one] >= 0.0 and m.touch_after[other] >= 0.0:
@@ -104,7 +104,7 @@ def _evaluate_skin(m: Memory, dim: int, first: int, h: float) -> None:
     if one == other:
         _press_face(m, dim, one, (one, one), h, 1.0)
         return
-    share = way / both
+    share = deeper / both
     _press_face(m, dim, one, (one, other), h, share)
     _press_face(m, dim, other, (one, other), h, 1.0 - share)
     turning = m.touch_force[one] / both  # dθ = θ (dg_B − dg_A)/both at the end of the step

@@ -59,12 +59,12 @@ def _elastic(m: Memory, c: int, before: float, after: float) -> tuple[float, flo
         force = 0.4 * K * (d0 * d0 + d0 * a * b + d0 * d1 + a * d1 * b + d1 * d1) / (a + b)
         slope = -0.2 * K * (2.0 * d0 * a + 4.0 * d0 * b + 6.0 * a * d1 + 3.0 * d1 * b) / ((a + b) * (a + b))
         return force, slope, 1.0, 0.0
-    way = larger(fabs(after - before), TINY)
+    change = larger(fabs(after - before), TINY)
     if d0 > 0.0:  # opening
-        one = potential(m, c, d0) / way
-        share = d0 / way
-        return one, -one / way, share, -share / way
-    one = potential(m, c, d1) / way
-    share = d1 / way
+        one = potential(m, c, d0) / change
+        share = d0 / change
+        return one, -one / change, share, -share / change
+    one = potential(m, c, d1) / change
+    share = d1 / change
     push = K * d1 if is_linear else K * d1 * sqrt(d1)
-    return one, -(push - one) / way, share, -(1.0 - share) / way
+    return one, -(push - one) / change, share, -(1.0 - share) / change

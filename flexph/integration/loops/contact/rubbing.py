@@ -124,8 +124,8 @@ def _set_segment_arms(m: Memory, dim: int, c: int) -> None:
     """
     along = 0.5 * (m.touch_near[0][FIRST] + m.touch_near[1][FIRST])
     for i in range(dim):
-        way = along * 0.5 * (m.touch_first[1][i] + m.touch_last[1][i])
-        m.touch_arm[c][0][i] = m.contacts_share[c][0] * m.touch_mean[c][0][i] - way
+        offset = along * 0.5 * (m.touch_first[1][i] + m.touch_last[1][i])
+        m.touch_arm[c][0][i] = m.contacts_share[c][0] * m.touch_mean[c][0][i] - offset
         m.touch_arm[c][1][i] = 0.5 * (m.touch_first[0][i] + m.touch_last[0][i]) - m.touch_arm[c][0][i]
 
 

@@ -114,7 +114,7 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
     own_z = numbers[Z]
     number = numbers[RATE]
     for a in range(s):
-        resting = m.inertia_n[i][a]
+        undeformed = m.inertia_n[i][a]
         coupling = m.inertia_n[i][a] + m.end_Pu[i][1 + a]
         row = 2.0 * coupling - h * m.end_Pdu[i][1 + a]
         column = coupling + 0.5 * h * m.at_Pdu[i][1 + a]
@@ -131,16 +131,16 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
             turned -= 0.5 * h * m.x_w[b][l] * (m.inertia_n[i][j] + m.end_Pu[i][1 + j])
         enter(m, b, number, z + a, -column)
         enter(m, b, w + a, own_z, -turned)
-        enter(m, b, own_z, z + a, resting)
-        enter(m, b, z + a, own_z, resting)
-        enter(m, b, own_y, y + a, 4.0 * resting)
-        enter(m, b, y + a, own_y, 4.0 * resting)
+        enter(m, b, own_z, z + a, undeformed)
+        enter(m, b, z + a, own_z, undeformed)
+        enter(m, b, own_y, y + a, 4.0 * undeformed)
+        enter(m, b, y + a, own_y, 4.0 * undeformed)
         enter(m, b, own_y, z + a, coupling)
         enter(m, b, y + a, own_z, coupling)
         enter(m, b, own_y, w + a, -2.0 * coupling)
         enter(m, b, y + a, number, -row)
-        enter(m, b, own_t, t + a, 4.0 * resting)
-        enter(m, b, t + a, own_t, 4.0 * resting)
+        enter(m, b, own_t, t + a, 4.0 * undeformed)
+        enter(m, b, t + a, own_t, 4.0 * undeformed)
 
 
 def _turn_shift(m: Memory, dim: int, h: float, b: int) -> None:
@@ -198,22 +198,22 @@ def _enter_inertia(m: Memory, dim: int, h: float, b: int, i: int) -> None:
     for e in range(m.inertia_ptr[i], m.inertia_ptr[i + 1]):
         entry = e + m.inertia_alike[b]
         j = m.inertia_col[e]
-        resting = m.inertia_val[entry][0]
+        undeformed = m.inertia_val[entry][0]
         K = stiff * m.filter_stiffness[e]
-        before = resting
-        after = 2.0 * resting
+        before = undeformed
+        after = 2.0 * undeformed
         for a in range(1 if dim == 2 else 3):
             before += 0.5 * h * m.at_w[b][a] * m.inertia_val[entry][1 + a]
             after += h * m.end_w[b][a] * m.inertia_val[entry][1 + a]
         row = m.filter_number[i]
         others = m.filter_number[j]
         enter(m, b, row[RATE], others[Z], -before)
-        enter(m, b, row[Z], others[Z], resting)
+        enter(m, b, row[Z], others[Z], undeformed)
         enter(m, b, row[Z], others[Y], -share * K)
-        enter(m, b, row[Y], others[Y], 4.0 * resting + K)
-        enter(m, b, row[Y], others[Z], resting)
+        enter(m, b, row[Y], others[Y], 4.0 * undeformed + K)
+        enter(m, b, row[Y], others[Z], undeformed)
         enter(m, b, row[Y], others[RATE], -after)
-        enter(m, b, row[TAU], others[TAU], 4.0 * resting + K)
+        enter(m, b, row[TAU], others[TAU], 4.0 * undeformed + K)
 
 
 def _enter_softening(m: Memory, h: float, b: int) -> None:

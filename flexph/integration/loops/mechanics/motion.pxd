@@ -6,7 +6,7 @@ from ..terms.nodes cimport cross_product
 
 cdef void inertia_products(Memory* m, Py_ssize_t dim, Vec u, Mat space, Mat out) noexcept nogil
 cdef void _products(Memory* m, Py_ssize_t dim, bint both, Deformed& one, Deformed& other) noexcept nogil
-cdef void call_large_products(Memory* m, Py_ssize_t question, Vec u) noexcept nogil
+cdef void call_large_products(Memory* m, Py_ssize_t request, Vec u) noexcept nogil
 cdef void mean_shapes(Memory* m, Py_ssize_t dim, Vec u, Mat out) noexcept nogil
 cdef void momenta(Memory* m, Py_ssize_t dim, Mat w, Deformed& at, Deformed& moved, Momenta& out) noexcept nogil
 cdef void node_arms(Memory* m, Py_ssize_t dim, Ten R, Vec u, Mat space, Mat arm) noexcept nogil

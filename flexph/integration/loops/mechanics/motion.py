@@ -1,4 +1,4 @@
-"""Momenta, node arms, vectors and products of a configuration (formulas of kernels.state)."""
+"""Momenta, node arms, vectors between nodes and their scalar products, of a configuration (see kernels.state)."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def _products(m: Memory, dim: int, both: bool, one: Deformed, other: Deformed) -
                 combine(d, out, i, m.inertia_mean, form, val, first, last, alike, one.u, col)
 
 
-def call_large_products(m: Memory, question: int, u: Array) -> None:
+def call_large_products(m: Memory, request: int, u: Array) -> None:
     """Let Python compute the products of large matrices with u, which it writes into ``run.answered``.
 
-    ``question`` is the code of the request (see memory.codes).
+    ``request`` is the code of the request (see memory.codes).
     """
     copy(u, m.run_asked)
-    call_one(m.system_python[0], question)
+    call_one(m.system_python[0], request)
 
 
 def mean_shapes(m: Memory, dim: int, u: Array, out: Array) -> None:

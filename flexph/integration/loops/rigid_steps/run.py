@@ -128,7 +128,7 @@ def _mark(m: Memory, h: float, size: float) -> None:
     ``size`` [m] is the extent of the mechanism.
     """
     may = cython.declare(cython.bint)
-    way = h * largest_rate(m)
+    travel = h * largest_rate(m)
     for c in range(m.contacts_kind.size):
-        may = m.touch_before[c] <= TOUCHING * size or m.touch_before[c] + h * m.strike_rates[0][c] <= REACH * way
+        may = m.touch_before[c] <= TOUCHING * size or m.touch_before[c] + h * m.strike_rates[0][c] <= REACH * travel
         m.strike_may_close[c] = CLOSES if may and m.contacts_rigid[c] else OPEN

@@ -117,13 +117,13 @@ def correction_work(m: Memory, h: float) -> float:
     for slip in range(m.slips_load.size):
         row = m.slips_load[slip]
         if row >= 0:
-            way = 0.0
+            slipped = 0.0
             for k in range(m.slips_first[slip], m.slips_first[slip + 1] - 1):
-                way += fabs(h * m.slide_rate[k])
+                slipped += fabs(h * m.slide_rate[k])
             change = m.correction_lam[row]
             load = larger(fabs(m.x_lam[row]), fabs(m.x_lam[row] - change))
             friction = m.joints_parameter[m.joints_stiffness.size + slip][2]
-            total += friction * way * change * change / larger(load, TINY)
+            total += friction * slipped * change * change / larger(load, TINY)
     return total
 
 

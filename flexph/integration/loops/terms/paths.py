@@ -88,14 +88,14 @@ def _follow(m: Memory, c: int, end: Array, s1: float) -> None:
     for j in range(m.path_way.shape[1]):
         straight += m.path_tangent[c][j] * m.path_tangent[c][j]
         bent += m.path_apart[c][j] * m.path_rate[c][j]
-        way = 0.0
+        component = 0.0
         by_place = 0.0
         for k in range(m.path_used[c][0], m.path_used[c][1]):
             p = m.curves_product[k][j]
             mean = 0.5 * (m.at_product[p] + end[p])
-            way += mean * m.path_chord[k]
+            component += mean * m.path_chord[k]
             by_place += mean * m.path_change[k]
-        m.path_way[c][j] = way
+        m.path_way[c][j] = component
         m.path_by_place[c][j] = by_place
     m.path_curved[c] = straight + bent if straight + bent > 0.0 else straight
     _set_directions(m, c)
