@@ -118,7 +118,7 @@ class CanonicalCoordinates(PickledByCall):
         return float(np.max(np.abs(D.F @ flows + D.E @ efforts) / _sizes(terms), initial=0.0))
 
     def check(self, structure: ModulatedDirac, points: Array) -> None:
-        """Raise ValueError unless the coordinates are canonical and Φ⁻¹ inverts Φ at states (k, n)."""
+        """Raise ValueError unless the coordinates are canonical and Φ⁻¹ inverts Φ at the states ``points`` (k, n)."""
         for x in check.array("points", points, (None, self.size)):
             defect = self.defect(structure, x)
             if defect > CANONICAL:

@@ -131,9 +131,9 @@ def discrete_jacobian(
 ) -> Array:
     """Gonzalez' discrete Jacobian ``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) ([dg] definition 6).
 
-    The correction is omitted if it is round-off, as over a short step it would only add noise. With ``kept``, F is to
-    remain zero: the step corrects a nonzero F(x₀) left by the round-off of earlier steps. The discrete Jacobian of a
-    diffeomorphism φ may be singular although Dφ is not ([dg] example 9): do not solve with it.
+    The correction is omitted if it is round-off, as over a short step it would only add noise. Set ``kept`` for
+    constraints F = 0: an F(x₀) of the size of round-off then counts as zero in ΔF, so that the step removes it. The
+    discrete Jacobian of a diffeomorphism φ may be singular although Dφ is not ([dg] example 9): do not solve with it.
     """
     step = x1 - x0
     middle, size = jacobian(0.5 * (x0 + x1)), float(step @ step)
