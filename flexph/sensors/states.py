@@ -276,10 +276,11 @@ def energy(part: str) -> Quantity:
 
 
 def _energy_slopes(mechanism: Model) -> Slopes | None:
-    """Derivatives of the total energy with respect to flat states; None with contacts, flows and laws of strain.
+    """Derivatives of the total energy with respect to flat states.
 
-    They are weights for positions, momenta for velocities and C σ for stresses. Derivatives with respect to u and
-    spring forces are left to finite differences.
+    They are the negative weights for positions, momenta for velocities and C σ for stresses. Derivatives with respect
+    to u and spring forces are left to finite differences. None for a mechanism with contacts, with bodies in which
+    fluid flows, or with material laws of their strains.
     """
     a, layout = mechanism.network.arrays, mechanism.layout
     if a.strains.laws or a.flows or any(connection.touches for connection in mechanism.connections):

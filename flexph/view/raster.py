@@ -1,4 +1,7 @@
-"""Rasterisation of triangles by numpy: camera, dots, light, outlines, shadows and PNG, without a graphics library.
+"""Rasterisation of triangles by numpy, without a graphics library.
+
+A :class:`Camera` projects corners to dots, :func:`seen_dots` finds the visible triangle at each dot, :func:`painted`
+shades the dots, :func:`pixels` averages them to a picture.
 
 A dot is a sample of the picture, with several rows and columns of dots in each pixel.
 """
@@ -60,7 +63,8 @@ class Camera:
     def places(self, points: Array) -> Array:
         """Projection (…, 3) of world points (…, 3): position in the picture to the right and down [dots], and depth.
 
-        The depth is larger for nearer points, 1 at the target. It varies linearly over the picture of a plane.
+        The depth is larger for nearer points, and 1 at the target. Over the picture of a plane surface it is a linear
+        function of the position in the picture.
         """
         own = (points - self.target) @ self.axes.T
         nearness = self.distance / (self.distance - own[..., 2])

@@ -193,7 +193,7 @@ class Session:
         return self.ended
 
     def close(self, state: str, message: str = "") -> None:
-        """Show the final state of the run with a message."""
+        """Show the last snapshot of the run with a ``state``, such as "finished" or "failed", and a message."""
         if self._run is not None and self._run.start.time > self.snapshot.time:
             self._take(self._run)
         self._publish(replace(self.snapshot, state=state, message=message))
