@@ -137,8 +137,8 @@ class CanonicalCoordinates(PickledByCall):
 
             q̇ = ∂H/∂p,  ṗ = −∂H/∂q,  ṙ = 0,  0 = ∂H/∂s
 
-        with the constant structure (3.7), ports ``q``, ``p``, ``r``, ``s``, H∘Φ⁻¹ and Φ'⁻ᵀ∇H. The coordinates are
-        checked to be canonical at the sample.
+        It has the constant structure (3.7) with ports ``q``, ``p``, ``r``, ``s``, the energy H∘Φ⁻¹ and its gradient
+        Φ'⁻ᵀ∇H. The coordinates are checked to be canonical at the sample of the given system.
         """
         if system.resistive or system.external or system.lagrangian is not None:
             raise ValueError("canonical coordinates are for systems without resistive and external ports, with H(x)")

@@ -30,7 +30,7 @@ class Regularity:
     Attributes
     ----------
     points : array
-        (k, n).
+        States (k, n).
     flows : tuple of int
         Dimension of G_D at each point.
     efforts : tuple of int

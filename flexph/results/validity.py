@@ -243,8 +243,8 @@ def long_drive_warning(
     """Text on a drive that moves too far in a step ``span``, with a step size that suffices; empty if there is none.
 
     A step only evaluates sine and cosine of an angle: more than half a turn cannot be distinguished from less in the
-    other direction, and with more than a quarter the iteration may fail. For a step that was ``solved`` the limit is
-    therefore half a turn, and displacements are unlimited.
+    other direction, and with more than a quarter the iteration may fail. For a step that was ``solved`` the limit of
+    angles is therefore half a turn, that of driven rotations in space a quarter; displacements are unlimited.
     """
     try:
         before, after = (table.values(t) for t in span)
