@@ -163,7 +163,7 @@ class DirectEquations(_Equations):
         return J
 
     def B(self, x: Array) -> Array:
-        """Input matrix [g; 0]."""
+        """Input matrix [g; 0] (n + k, m)."""
         return np.vstack([self.form(x).inputs, np.zeros((self.multipliers, self.m))])
 
     def R(self, x: Array) -> Array:

@@ -112,7 +112,7 @@ def _names(mechanism: Model) -> list[str]:
 def _in_layout(run: Any, union: Model) -> Any:
     """Run of a mechanism with fewer connections than ``union``, in the layout of ``union``.
 
-    A run of ``union`` itself is returned unchanged.
+    A run without a mask ``holding`` gets one, with ones for its connections.
     """
     own = run.mechanism
     if own is union and run.holding.size:

@@ -220,7 +220,8 @@ def section_rotation(port: str) -> Quantity:
     Returns
     -------
     Quantity
-        Quantity for sensors of runs, within (−π, π].
+        Quantity for sensors of runs: in the plane the angle of the body's axes, within (−π, π], plus that of its
+        deformation; in space the rotation vector of both rotations together, no longer than π.
     """
 
     def of_state(mechanism: Model) -> Reading:
