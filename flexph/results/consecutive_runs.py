@@ -77,9 +77,9 @@ def booked(ledger: Ledger, joint_change: JointChangeBalance) -> Ledger:
 
 
 def with_first_state(whole: Any, before: Any) -> Any:
-    """Solution whose first state and energies are replaced by those of ``before``, a solution with one saved time.
+    """Solution with its first saved state, and the energies there, replaced by those of ``before``.
 
-    Both solutions have the layout of the same mechanism.
+    ``before`` is a solution with one saved time. Both solutions have the layout of the same mechanism.
     """
     states, energy = whole.states.copy(), {}
     states[0] = before.states[0]

@@ -73,7 +73,7 @@ def _law(law: ElasticLaw) -> str:
 
 
 def _values(functions: Sequence[Callable[..., float]], count: int) -> str:
-    """Hash of the values of functions at a few points; each function takes the first ``count`` of three numbers."""
+    """Hash of the values of functions at a few points; each function has ``count`` arguments, up to three."""
     texts = []
     for function in functions:
         for x in PROBES:

@@ -178,7 +178,7 @@ def pressed(mechanism: Model, own: Contacts, x: Array, component: Component) -> 
 def gaps_in(
     mechanism: Model, own: Contacts, x: Array, *, closed: bool = False
 ) -> tuple[Contacts, tuple[Configuration, Array], Gaps]:
-    """Contacts at a flat state with all their gaps, the configuration with the arms of the nodes, and the gaps.
+    """Contacts with an entry for each gap at a flat state, the configuration and the arms of the nodes, and the gaps.
 
     If ``closed``, only the closed gaps of contacts between many balls are included.
     """

@@ -1,8 +1,8 @@
 """Compiled evaluation of all measures of a panel of sensors at a state.
 
-Nodes are points or directions that move with bodies, vectors are differences of nodes or single nodes, products are
-scalar products of vectors. A measure is the root of a product (distance), a product (offset), or the angle whose sine
-and cosine are products.
+Nodes are points or directions that move with bodies; vectors are differences of nodes, of a node and a fixed point, or
+directions; products are scalar products of vectors. A measure is the root of a product (distance), a product (offset),
+or the angle whose sine and cosine are products.
 """
 
 from __future__ import annotations

@@ -232,7 +232,7 @@ def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
 
 
 def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
-    """Integers of the ranges from ``first`` (r,) to ``last`` (r,): index of the range of each, and the integer."""
+    """All integers of ranges from ``first`` (r,) to ``last`` (r,): index of the range of each, and the integers."""
     counts = np.maximum(last - first + 1, 0)
     owner = np.repeat(np.arange(len(first)), counts)
     return owner, first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -302,7 +302,7 @@ def _lit(base: Array, normals: Array) -> Array:
 
 
 def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> Array:
-    """Opacity (height·width,), 0 to 1, of the lines on all dots: between parts, along silhouettes and sharp edges.
+    """Opacity (height·width,), 0 to 1, at all dots of the outlines of parts, silhouettes and sharp edges.
 
     For each visible dot: ``normals`` (n, 3) is the unit normal of the surface, ``owner`` (n,) the index of the part.
     """

@@ -157,7 +157,7 @@ class Session:
         return self
 
     def before(self, run: Any) -> None:
-        """Show the initial state, wait for the display, and pause the run if it begins paused."""
+        """Show the initial state, wait until the display is ready, then wait while the run is paused."""
         self._run = run
         self._take(run)
         if not self._begun:
@@ -236,7 +236,7 @@ class Session:
         self._hold_at = np.inf if self.pace is None else run.start.time + self.pace / self.rate
 
     def _wait(self, reached: float) -> float:
-        """Time [s] to wait at the simulated time ``reached`` before the next block of steps; none if not positive."""
+        """Time [s] to wait at the simulated time ``reached`` before the next block of steps; ≤ 0 if it is due."""
         if self.paused:
             self._origin = None
             return 0.0 if self._steps else PATIENCE
