@@ -81,7 +81,8 @@ class MultiportCharacteristic(Resistance):
 
     F: ℝᵐ → ℝᵐ may be the gradient ∂𝓡/∂e of a convex Rayleigh function, or have an asymmetric Jacobian (transistors).
     At each e, ``F(e) = (R + S) e`` with R ⪰ 0 and S = −Sᵀ from :func:`splitting` of the mean slope
-    ``L = ∫₀¹ F'(se) ds``, for which F(e) = L e: its symmetric and skew parts if the symmetric one is positive definite.
+    ``L = ∫₀¹ F'(se) ds``, for which F(e) = L e. R and S are the symmetric and the skew part of L if the symmetric part
+    is positive definite.
 
     Parameters
     ----------

@@ -1,5 +1,7 @@
 """Equations of a :class:`flexph.PHDAE` from the graph of a Dirac structure.
 
+:meth:`PortHamiltonian.phdae` uses :class:`DirectEquations` where they hold, otherwise :class:`GeneralEquations`.
+
 f are flows and e efforts.
 """
 
