@@ -1,4 +1,7 @@
-"""Dirac structures: representations, composition and modulation ([survey] sec. 2, 3, 6, 7).
+"""Dirac structures, and port-Hamiltonian systems made of them ([survey] sec. 2, 3, 6, 7).
+
+Write a :class:`DiracStructure` or compose one of elements; a :class:`PortHamiltonian` adds an energy and resistances,
+and its ``phdae()`` is a :class:`flexph.PHDAE` for runs and analysis.
 
 Imports: laws, numerics, numerics.factors, systems.
 """

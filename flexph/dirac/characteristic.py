@@ -1,7 +1,4 @@
-"""Nonlinear resistive characteristics, entry by entry or coupled ([survey] eq. (2.17)-(2.18)).
-
-f are flows and e efforts.
-"""
+"""Nonlinear relations of the flows f and efforts e of resistive ports, by entry or coupled ([survey] (2.17)-(2.18))."""
 
 from __future__ import annotations
 
@@ -83,8 +80,9 @@ class MultiportCharacteristic(Resistance):
     """Characteristic ``f = −F(e)`` with ``eᵀF(e) ≥ 0`` ([survey] eq. (2.17)-(2.18)); ``e = −F(f)`` if flow-controlled.
 
     F: ℝᵐ → ℝᵐ may be the gradient ∂𝓡/∂e of a convex Rayleigh function, or have an asymmetric Jacobian (transistors).
-    With the mean slope ``L = ∫₀¹ F'(se) ds``, F(e) = L e exactly: R is the symmetric part of L where that is positive
-    semi-definite, S the skew one (:func:`splitting`).
+    At each e, ``F(e) = (R + S) e`` with R ⪰ 0 and S = −Sᵀ from :func:`splitting` of the mean slope
+    ``L = ∫₀¹ F'(se) ds``, for which F(e) = L e. R and S are the symmetric and the skew part of L if the symmetric part
+    is positive definite.
 
     Parameters
     ----------
@@ -133,7 +131,7 @@ class MultiportCharacteristic(Resistance):
         return self.entries
 
     def force(self, efforts: Array) -> Array:
-        """Force F(e)."""
+        """Value F(e) (m,) of the function."""
         return check.array("F(e)", check.value_of("a resistive characteristic", self.function, efforts), (self.size,))
 
     def power(self, efforts: Array) -> float:

@@ -199,9 +199,9 @@ def interconnect(
         return compose(first.at(x[:n]), second.at(x[n:]), ports=ports, gyrative=gyrative)
 
     def relation(given: Resistance, own: slice) -> Resistance:
-        """Modulated relation of a subsystem as a function of the energy variables of both; other relations unchanged.
+        """Resistive relation of a subsystem; if modulated, as a function of the energy variables of both subsystems.
 
-        ``own`` are the energy variables of the subsystem.
+        ``own`` is the slice of the energy variables of the subsystem.
         """
         if not isinstance(given, ModulatedResistance):
             return given

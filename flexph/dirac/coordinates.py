@@ -118,7 +118,7 @@ class CanonicalCoordinates(PickledByCall):
         return float(np.max(np.abs(D.F @ flows + D.E @ efforts) / _sizes(terms), initial=0.0))
 
     def check(self, structure: ModulatedDirac, points: Array) -> None:
-        """Raise ValueError unless the coordinates are canonical and Φ⁻¹ inverts Φ at states (k, n)."""
+        """Raise ValueError unless the coordinates are canonical and Φ⁻¹ inverts Φ at the states ``points`` (k, n)."""
         for x in check.array("points", points, (None, self.size)):
             defect = self.defect(structure, x)
             if defect > CANONICAL:
@@ -137,8 +137,8 @@ class CanonicalCoordinates(PickledByCall):
 
             q̇ = ∂H/∂p,  ṗ = −∂H/∂q,  ṙ = 0,  0 = ∂H/∂s
 
-        with the constant structure (3.7), ports ``q``, ``p``, ``r``, ``s``, H∘Φ⁻¹ and Φ'⁻ᵀ∇H. The coordinates are
-        checked to be canonical at the sample.
+        It has the constant structure (3.7) with ports ``q``, ``p``, ``r``, ``s``, the energy H∘Φ⁻¹ and its gradient
+        Φ'⁻ᵀ∇H. The coordinates are checked to be canonical at the sample of the given system.
         """
         if system.resistive or system.external or system.lagrangian is not None:
             raise ValueError("canonical coordinates are for systems without resistive and external ports, with H(x)")

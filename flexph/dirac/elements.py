@@ -86,7 +86,9 @@ def feedback_structure(ports: Names, size: int = 1) -> DiracStructure:
 
 @checked
 def symplectic_gyrator(ports: Names, size: int = 1) -> DiracStructure:
-    """Symplectic gyrator ``f₁ = −e₂, f₂ = e₁`` ([survey] eq. (6.9)), which makes a composition gyrative.
+    """Symplectic gyrator ``f₁ = −e₂, f₂ = e₁`` ([survey] eq. (6.9)).
+
+    Between two structures, it makes their composition gyrative (:func:`compose`).
 
     Parameters
     ----------

@@ -1,5 +1,7 @@
 """Equations of a :class:`flexph.PHDAE` from the graph of a Dirac structure.
 
+:meth:`PortHamiltonian.phdae` uses :class:`DirectEquations` where they hold, otherwise :class:`GeneralEquations`.
+
 f are flows and e efforts.
 """
 
@@ -124,7 +126,8 @@ class _Equations:
 class DirectEquations(_Equations):
     """Equations ``ẋ = (J − g_R (R + S) g_Rᵀ) ∇H + g u + b λ, 0 = −bᵀ∇H`` with states (x, λ), f_R = −(R + S) e_R.
 
-    They are for systems whose resistive and external efforts e_R and y depend only on the efforts ∇H of the storage.
+    J, g_R, g and b (n, k) are those of the :class:`ConstrainedForm`. These equations hold for systems whose resistive
+    and external efforts e_R and y depend only on the efforts ∇H of the storage.
     """
 
     def __init__(
@@ -144,7 +147,7 @@ class DirectEquations(_Equations):
             self.parts["multipliers"] = slice(self.n, self.size)
 
     def _form(self, x: Array) -> ConstrainedForm:
-        """Constrained form at a state."""
+        """Constrained form at a state; raises StepFailed where its multipliers are no longer determined."""
         try:
             form = self.partition.form(self.graph(self.energy_variables(x)), self.m_r)
         except ValueError as error:
@@ -162,11 +165,11 @@ class DirectEquations(_Equations):
         return J
 
     def B(self, x: Array) -> Array:
-        """Matrix [g; 0]."""
+        """Input matrix [g; 0] (n + k, m)."""
         return np.vstack([self.form(x).inputs, np.zeros((self.multipliers, self.m))])
 
     def R(self, x: Array) -> Array:
-        """Matrix g_R R g_Rᵀ."""
+        """Matrix diag(g_R R g_Rᵀ, 0) (n + k, n + k)."""
         R = np.zeros((self.size, self.size))
         R[: self.n, : self.n] = self.resistance(x)[0]
         return R
@@ -191,8 +194,9 @@ class GeneralEquations(_Equations):
 
         ẋ = −J_S e − G_S λ,  0 = −Tᵀ(J_R e + G_R λ) − (D + S) a,  0 = −J_C e − G_C λ + u,  0 = Gᵀe
 
-    Rows with S, R and C belong to storage, resistive and external ports. The efforts of resistive ports have
-    coordinates a, with Tᵀf_R = −(D + S) a (:meth:`Resistance.reduced`); y are the efforts of external ports.
+    Subscripts S, R and C denote the rows of storage, resistive and external ports. a are coordinates of the efforts of
+    resistive ports, with Tᵀf_R = −(D + S) a and a skew S (:meth:`Resistance.reduced`); y are the efforts of external
+    ports.
     """
 
     def __init__(
@@ -249,11 +253,14 @@ class GeneralEquations(_Equations):
         return np.eye(self.size)[:, self.n + self.k_r : self.n + self.k_r + self.m]
 
     def R(self, x: Array) -> Array:
-        """Matrix with D in the rows of a."""
+        """Matrix with D in the rows and columns of a, otherwise zero."""
         return self.resistance(x)[0].copy()
 
     def _resistance(self, x: Array) -> tuple[Array, Array]:
-        """Matrices D and S of all resistive relations, of the size of the state, with a block in the rows of each a."""
+        """Matrices of the size of the state with the D, and with the S, of all resistive relations.
+
+        The diagonal block of each a is from its relation; all other entries are zero.
+        """
         here, at = self.energy_variables(x), self.n
         D, S = np.zeros((self.size,) * 2), np.zeros((self.size,) * 2)
         for relation, size in zip(self.relations, self.sizes, strict=True):

@@ -43,7 +43,7 @@ class KernelForm:
 
     @property
     def algebraic(self) -> Array:
-        """Matrix whose rows are independent combinations of the equations that do not contain ẋ."""
+        """Matrix A of full rank with A F_S = 0: A times the equations are those that do not contain ẋ."""
         return left_null(unit_columns(self.storage[0]))
 
 

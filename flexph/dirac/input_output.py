@@ -153,7 +153,7 @@ class InputStateOutput:
         )
 
     def port_hamiltonian(self) -> PortHamiltonian:
-        """System as structure, energy and resistance: ports ``x``, ``resistive`` (f_R = −Z (∇H, u)) and ``u``."""
+        """This system as a :class:`PortHamiltonian` with ports ``x``, ``resistive`` (f_R = −Z (∇H, u)) and ``u``."""
         n, m = self.size, self.inputs_size
         ports = {"x": slice(0, n), "resistive": slice(n, 2 * n + m), "u": slice(2 * n + m, 2 * (n + m))}
 

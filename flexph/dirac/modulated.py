@@ -30,7 +30,7 @@ class Regularity:
     Attributes
     ----------
     points : array
-        (k, n).
+        States (k, n).
     flows : tuple of int
         Dimension of G_D at each point.
     efforts : tuple of int
@@ -131,7 +131,7 @@ class ModulatedDirac:
     at : callable
         Function from x to D(x).
     sample : array
-        State (n,).
+        State (n,) at which D(x) is checked to be continuous.
     storage : tuple of str
         Ports whose flows are −ẋ and whose efforts are ∇H, in the order of x; by default the first ports that cover x.
         The other ports are resistive or external.
@@ -164,7 +164,10 @@ class ModulatedDirac:
 
 
 def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tuple[str, ...]:
-    """Ports of the storage, checked to have as many entries as there are states; by default the first such ports."""
+    """Names of the storage ports, by default the first ports of D whose entries add up to the number of ``states``.
+
+    Raises ValueError if the entries of the given ports do not add up to that number.
+    """
     if isinstance(names, str):
         raise ValueError(f"storage must be a list of names of ports, got {check.shown(names)}")
     sizes = {name: s.stop - (s.start or 0) for name, s in D.ports.items()}
@@ -185,7 +188,9 @@ def storage_of(D: DiracStructure, states: int, names: Sequence[str] = ()) -> tup
 
 @dataclass(frozen=True)
 class Integrability:
-    """Existence of coordinates in which a structure is constant ([survey] sec. 7).
+    """Result of a test for coordinates in which a structure is constant; True (``bool``) if there are any.
+
+    See [survey] sec. 7.
 
     Attributes
     ----------
@@ -215,9 +220,9 @@ class Integrability:
 def integrability(structure: ModulatedDirac, x: Array, *, slopes: Slope = None) -> Integrability:
     """Check ``⟨L_{Y_i}β_j | Y_k⟩ + ⟨L_{Y_j}β_k | Y_i⟩ + ⟨L_{Y_k}β_i | Y_j⟩ = 0`` at a state ([survey] eq. (7.12)).
 
-    Y_i and β_i are the rows of E and F of the storage's structure, with zero flow at all other ports and the same
-    inputs v around x. At a regular point (P_D and G_D of constant dimension nearby) an integrable structure is constant
-    in some coordinates.
+    L is the Lie derivative; Y_i and β_i are the rows of E and F of the storage's structure, with zero flow at all other
+    ports and the same inputs v around x. At a regular point (P_D and G_D of constant dimension nearby) an integrable
+    structure is constant in some coordinates.
 
     Parameters
     ----------

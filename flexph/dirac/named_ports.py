@@ -72,7 +72,7 @@ class NamedPorts:
     def vector(self, name: str, values: Values) -> Array:
         """Flows or efforts of all ports as one vector (n,), from such a vector or from arrays by port.
 
-        ``name`` says in errors what they are.
+        ``name`` is the noun for them in error messages.
         """
         if not isinstance(values, Mapping):
             return check.array(name, values, (self.size,))
@@ -84,7 +84,7 @@ class NamedPorts:
         return vector
 
     def sizes(self, values: Array) -> Array:
-        """Scale of each entry (n,): the largest magnitude in its port, whose entries share a unit."""
+        """Scale of each of the ``values`` (n,): the largest magnitude in its port, whose entries share a unit."""
         sizes = np.abs(values)
         for span in self.ports.values():
             sizes[span] = sizes[span].max(initial=0.0)

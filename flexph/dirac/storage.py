@@ -68,7 +68,7 @@ class LagrangianSubspace:
         return relative(self.S.T @ v - self.P.T @ w, scale)
 
     def contains(self, first: Array, second: Array, *, tolerance: float = MEMBER) -> bool:
-        """True if (v₁, v₂) ∈ L."""
+        """True if (v₁, v₂) ∈ L, with :meth:`defect` up to a tolerance."""
         return self.defect(first, second) <= tolerance
 
     def angles(self, other: LagrangianSubspace) -> Array:
@@ -187,7 +187,7 @@ def _same(xi: Array) -> Array:
 
 
 def side_by_side(first: LagrangianStorage, second: LagrangianStorage, size: int) -> LagrangianStorage:
-    """Combined storage with parameters (ξ₁, ξ₂); ``size`` is the number of parameters ξ₁."""
+    """Storage of two systems together, with parameters (ξ₁, ξ₂); ``size`` is the number of parameters ξ₁."""
 
     def joined(name: str) -> Callable[[Array], Array]:
         one, other = getattr(first, name), getattr(second, name)

@@ -26,7 +26,7 @@ from .structure import DiracStructure
 
 
 def _missing(x: Array) -> Any:
-    """Raise ValueError with advice: H and its gradient are not available, as a Lagrangian storage is given."""
+    """Stand-in for H and its gradient if a Lagrangian storage is given: raises ValueError with advice."""
     raise ValueError("the storage was given as lagrangian: use energy.H and energy.efforts of the system")
 
 
@@ -139,7 +139,7 @@ class PortHamiltonian(PickledByCall):
 
     @checked
     def split_port(self, port: str, parts: Mapping[str, int]) -> PortHamiltonian:
-        """System with one port split into parts, names with sizes in order, such as a force and a torque.
+        """System with one port split into ``parts``, such as a force and a torque, given as names with sizes in order.
 
         Parts of a storage port belong to the storage. A resistive port cannot be split, as its relation couples its
         entries.

@@ -1,4 +1,6 @@
-"""Results of runs: solutions, trajectories, the energy ledger, and their files.
+"""Results of runs: :class:`Solution` of mechanisms, :class:`Trajectory` of general systems, their ledger and files.
+
+A run returns a result; its methods evaluate saved states, and ``save`` and ``load`` write and read HDF5 files.
 
 Imports: bodies, discrete_gradients, display, drawing, files, joints.rows, kernels, kernels.contacts, laws, mechanisms,
 mechanisms.model, mechanisms.poses, numerics, sensors, systems.

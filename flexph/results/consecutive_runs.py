@@ -20,8 +20,8 @@ from .result import Occurrences
 def joined(runs: Sequence[Any], union: Model) -> Any:
     """One solution of consecutive runs, in the layout of ``union``, a mechanism with the connections of all of them.
 
-    Each run begins with the last saved state of the previous run, which is kept only once. While a run lacks a joint,
-    its multipliers are zero and the mask ``holding`` is zero.
+    Each run begins with the last saved state of the previous run; this state occurs only once in the result. A joint
+    that a run lacks has zero multipliers, and zero in the mask ``holding``, during this run.
     """
     changes = any(_names(run.mechanism) != _names(union) or run.holding.size for run in runs)
     parts = [_in_layout(run, union) if changes else run for run in runs]
@@ -60,8 +60,8 @@ def joined(runs: Sequence[Any], union: Model) -> Any:
 def booked(ledger: Ledger, joint_change: JointChangeBalance) -> Ledger:
     """Copy of the ledger of a run whose first row includes the energy balance of a change of joints before the run.
 
-    ``joint_change`` is this balance. Its losses, work and impulses are added to those of the first row; the residual is
-    the larger one of both.
+    The losses, work and impulses of ``joint_change`` are added to those of the first row; the residual of this row is
+    replaced by that of ``joint_change`` if that is larger.
     """
     accounts: dict[str, Any] = {}
     given = {"dissipation": joint_change.loss, "work": joint_change.work, "impulses": joint_change.impulses}
@@ -77,9 +77,9 @@ def booked(ledger: Ledger, joint_change: JointChangeBalance) -> Ledger:
 
 
 def with_first_state(whole: Any, before: Any) -> Any:
-    """Solution whose first state and energies are replaced by those of ``before``, a solution with one saved time.
+    """Solution with its first saved state, and the energies there, replaced by those of ``before``.
 
-    Both solutions have the layout of the same mechanism.
+    ``before`` is a solution with one saved time. Both solutions have the layout of the same mechanism.
     """
     states, energy = whole.states.copy(), {}
     states[0] = before.states[0]
@@ -110,7 +110,10 @@ def _names(mechanism: Model) -> list[str]:
 
 
 def _in_layout(run: Any, union: Model) -> Any:
-    """Run of a mechanism with fewer connections, in the layout of ``union``; unchanged if it is one of ``union``."""
+    """Run of a mechanism with fewer connections than ``union``, in the layout of ``union``.
+
+    A run without a mask ``holding`` gets one, with ones for its connections.
+    """
     own = run.mechanism
     if own is union and run.holding.size:
         return run

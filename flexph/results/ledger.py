@@ -348,10 +348,10 @@ MEASURED = 200
 def exchanged_energy(system: PHDAE, states: Array) -> float:
     """Largest energy [J] exchanged between the state variables since the first of ``states`` (k, n).
 
-    The energy of state i increases by ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ`` with ∇H = Eᵀz, exact if H is linear or
-    quadratic in this state. The result is the larger one of the sums of all increases and of all decreases, at up to
-    MEASURED of the states. (A pendulum released at the height with H = 0 always has H = 0, but exchanges potential and
-    kinetic energy.) For a system at rest, with exchanges of the size of round-off, the result is that of
+    The energy of state variable i increases by ``½ (∇H(x₀) + ∇H(x))ᵢ (x − x₀)ᵢ`` with ∇H = Eᵀz, exact if H is linear
+    or quadratic in this variable. The result is the largest sum of all increases, or of all decreases, over up to
+    MEASURED of the states x. (A pendulum released at the height with H = 0 always has H = 0, but exchanges potential
+    and kinetic energy.) For a system at rest, with exchanges of the size of round-off, the result is that of
     :func:`carried_energy`.
     """
     first, x0, most = _gradient(system, states[0]), states[0], 0.0

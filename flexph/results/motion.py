@@ -118,12 +118,12 @@ class MotionByName:
         return _weighted(spread, world), _weighted(spread, sweep(self.spin(body)[..., node, :], world))
 
     def _of_frames(self, body: str, part: str) -> Array:
-        """One ``part`` of the state of a split body, such as ``centre``, by frame, (k, N, d)."""
+        """One ``part`` of the state, such as ``centre``, of a body split into N parts with a frame each, (k, N, d)."""
         _, dim, lead = self._body(body)
         return self[f"{body}.{part}"].reshape(*lead, -1, dim)
 
     def _levers(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
-        """World vectors (k, p, d) from centres of mass to points of a split body; ``owner`` (p,) are their frames."""
+        """World vectors (k, p, d) to points of a split body from the centres of mass of their frames ``owner`` (p,)."""
         own, dim, lead = self._body(body)
         assert isinstance(own, SplitBody)
         u = self.deformation(body)
@@ -132,7 +132,7 @@ class MotionByName:
         return np.asarray(np.einsum("...pij,...pj->...pi", self.rotations(body)[..., owner, :, :], local))
 
     def _frame_velocities(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
-        """World velocities (k, p, d) of points of a split body; ``owner`` (p,) are the points' frames."""
+        """World velocities (k, p, d) of points of a split body; ``owner`` (p,) are the indices of their frames."""
         own, dim, lead = self._body(body)
         assert isinstance(own, SplitBody)
         arm, rate = self._levers(body, positions, shape, owner), self[f"{body}.deformation_rate"]

@@ -64,7 +64,10 @@ def state_variables(
 
 
 def _is_vector(axis: str, values: Array, dim: int) -> bool:
-    """True if a part of the state has the number of entries of one frame along ``axis``, not those of several nodes."""
+    """True if a part of the state has the entries of a single frame, not those of all nodes of a body.
+
+    ``axis`` is the name of the array's second dimension, such as ``spin_axis``, ``dim`` the dimension of the mechanism.
+    """
     sizes = {"axis": dim, "spin_axis": 3, "rotation_entry": 2 if dim == 2 else 9}
     return sizes.get(axis) == values.shape[1]
 

@@ -94,7 +94,10 @@ class Result(NamedFields, Labelled):
     @classmethod
     @abstractmethod
     def signature(cls, system: Any) -> list[str]:
-        """Lines of text on a system, which must equal those in a file of its run; an error quotes a difference."""
+        """Lines of text that describe a system: a file of a run is read only if its lines are equal to these.
+
+        The error for another file quotes the lines that differ.
+        """
 
     def __getitem__(self, part: str) -> Array:
         return self.states[:, check.lookup("part", part, self.parts)]

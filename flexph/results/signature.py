@@ -50,7 +50,7 @@ def mechanism_signature(mechanism: Model) -> list[str]:
 
 
 def _measured(law: Law) -> Any:
-    """Data of the law of a constraint: its products or, if it has weighted products, these and its spin terms."""
+    """Coefficients of the law of a constraint: its products of vectors, or its weighted products and spin terms."""
     return (law.weighed, law.turns) if law.weighed else law.products
 
 
@@ -73,7 +73,7 @@ def _law(law: ElasticLaw) -> str:
 
 
 def _values(functions: Sequence[Callable[..., float]], count: int) -> str:
-    """Hash of the values of functions at a few points; each function takes the first ``count`` of three numbers."""
+    """Hash of the values of functions at a few points; each function has ``count`` arguments, up to three."""
     texts = []
     for function in functions:
         for x in PROBES:
@@ -126,7 +126,7 @@ def _constants(body: Body) -> str:
 
 
 def _strains(body: NodalBody) -> str:
-    """Text on positions of nodes, strains, stiffness, damping and flow of a body of nodes."""
+    """Text on node positions, strains, stiffness, damping and internal fluid flow of a body of nodes."""
     e = body.elasticity
     numbers = [body.places, e.reference, e.factors, _sizes(e.vectors), _sizes(e.compliance), [e.stiffness_damping]]
     flow = "" if body.flow is None else _flowing(body.flow)

@@ -74,7 +74,7 @@ def moves_from_rest(solution: Solution) -> bool:
 
 
 def _long_steps(solution: Solution, h: float) -> list[str]:
-    """Warning about a body that turns so far in a step that its phase is inaccurate, though its energy is kept.
+    """Warning about a body that turns so far in a step that its phase is inaccurate, though energy is conserved.
 
     h is the longest step [s]. For a vibration of frequency ω, a step of ``Exact`` changes the phase by 2 atan(½ωh), a
     step of ``Exact4`` consists of six such steps of which h is the longest, and a step of ``ExactGauss`` has the phase
@@ -176,7 +176,11 @@ def _hanging_bodies(solution: Solution) -> list[str]:
 
 
 def _axes(solution: Solution) -> list[str]:
-    """Warning about a driven angle in space whose axis no joint fixes, found by s² + c² < 1 of sine and cosine."""
+    """Warning about a driven angle in space whose axis no joint fixes.
+
+    A tilt of the axis is detected by s² + c² < 1, where s and c are the sine and cosine evaluated as products of
+    vectors of both bodies.
+    """
     m = solution.mechanism
     angles = m.once(_driven_angles)
     if not angles:
@@ -239,8 +243,8 @@ def long_drive_warning(
     """Text on a drive that moves too far in a step ``span``, with a step size that suffices; empty if there is none.
 
     A step only evaluates sine and cosine of an angle: more than half a turn cannot be distinguished from less in the
-    other direction, and with more than a quarter the iteration may fail. For a step that was ``solved`` the limit is
-    therefore half a turn, and displacements are unlimited.
+    other direction, and with more than a quarter the iteration may fail. For a step that was ``solved`` the limit of
+    angles is therefore half a turn, that of driven rotations in space a quarter; displacements are unlimited.
     """
     try:
         before, after = (table.values(t) for t in span)
@@ -268,7 +272,11 @@ def long_drives(mechanism: Mechanism, anchors: Anchors, grid: Array) -> str:
 
 
 def _moved(mechanism: Mechanism, law: Law, before: Array, after: Array, *, solved: bool) -> tuple[float, float, str]:
-    """Distance that a drive moves from its values ``before`` a step to those ``after`` it, a limit, and their unit."""
+    """Distance that a drive moves in a step, the limit of this distance, and the unit of both ("rad" or "m").
+
+    ``before`` and ``after`` are the values of the drive at both ends of the step; for ``solved`` see
+    :func:`long_drive_warning`.
+    """
     if isinstance(law, Alignment):
         cosine = 0.5 * (np.sum(before * after) - 1.0)
         return float(np.arccos(np.clip(cosine, -1.0, 1.0))), 0.5 * np.pi, "rad"

@@ -21,10 +21,10 @@ LINE_OUTSIDE = 1e-6
 def shares(view: View, body: str, at: Sequence[float]) -> dict[int, float]:
     """Indices of the cells of a body whose stresses give the stress at a point, with their weights.
 
-    In general this is one cell, that with the nearest centre, with weight 1. Along a line, values are interpolated
-    linearly between the middles of the two nearest pieces and extrapolated to the ends: moments of beam elements are
-    linear, so that this gives the moment at a clamped root instead of that in the middle of the last piece. ``at`` is
-    the point in body axes [m]. Raises ValueError for a point outside the body.
+    In general this is the cell with the nearest centre, with weight 1. In a body drawn as a line, values are
+    interpolated linearly between the middles of the two nearest cells and extrapolated to the ends: moments of beam
+    elements are linear, so that this gives the moment at a clamped root instead of that in the middle of the last cell.
+    ``at`` is the point in body axes [m]. Raises ValueError for a point outside the body.
     """
     cell = nearest_cell(view, body, at)
     if view.cell_type != "line":
@@ -44,9 +44,9 @@ def nearest_cell(view: View, body: str, at: Sequence[float]) -> int:
 
 
 def _shares(corners: Array, cell: int, given: Array) -> dict[int, float]:
-    """Weights with which the values of the pieces of a line give the value at a point, by index of the piece.
+    """Weights with which values in the cells of a line give the value at a point, by index of the cell.
 
-    ``given`` is the point, on the piece ``cell``; ``corners`` are the ends of all pieces.
+    ``given`` is the point, on the cell with the index ``cell``; ``corners`` are the ends of all cells.
     """
     centres = corners.mean(axis=1)
     along = corners[cell, -1] - corners[cell, 0]
@@ -85,7 +85,7 @@ def drawn_places(view: View, *, ends: bool) -> tuple[Array, Any]:
 
 
 def _share_a_point(corners: Array, one: int, other: int) -> bool:
-    """True if the later of the pieces ``one`` and ``other`` of a line starts where the earlier one ends."""
+    """True if, of the cells ``one`` and ``other`` of a line, that with the larger index starts where the other ends."""
     first, second = sorted((one, other))
     size = np.abs(corners[first, 1] - corners[first, 0]).max()
     return bool(np.allclose(corners[first, 1], corners[second, 0], rtol=0.0, atol=LINE_OUTSIDE * size))

@@ -95,13 +95,13 @@ def touches(contact: str) -> Quantity:
 
 @checked
 def normal_force(contact: str) -> Quantity:
-    """Sum of the normal forces of all gaps of a contact [N, for stops of angles N m], or the force |λ| in a joint.
+    """Sum of the normal forces of all gaps of a contact [N, for stops of angles N m], or the joint force |λ|.
 
     The force of a compliant contact follows from the state: its law at the present depth and rate. The force of a rigid
     contact is a mean over steps, without the impulses that close gaps, which are in ``ledger.impulses``: a
     :class:`flexph.control.Sampled` reads the mean of the last step (zero before the first step); ``run.measured``
-    interpolates the means between saved times. The force in a joint with
-    :class:`flexph.joints.CoulombFriction` is such a mean.
+    interpolates the means between saved times. The joint force |λ|, of joints with
+    :class:`flexph.joints.CoulombFriction`, is such a mean, too.
 
     Parameters
     ----------
@@ -121,8 +121,8 @@ def friction_force(contact: str) -> Quantity:
     """Sum of the magnitudes of the friction forces of all gaps of a contact [N], or the dry friction in a joint.
 
     States, runs and controllers read it as they read :func:`normal_force`. For a rotating joint the force is the torque
-    divided by the radius of the bearing. A friction with a factor of time is a mean over steps, and so is a smooth
-    friction law on a surface whose speed depends on time.
+    divided by the radius of the bearing. If the coefficient of friction has a factor that depends on time, the force is
+    a mean over steps, and so is that of a smooth friction law on a surface whose speed depends on time.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def pressed(mechanism: Model, own: Contacts, x: Array, component: Component) -> 
 def gaps_in(
     mechanism: Model, own: Contacts, x: Array, *, closed: bool = False
 ) -> tuple[Contacts, tuple[Configuration, Array], Gaps]:
-    """Contacts at a flat state with all their gaps, the configuration with the arms of the nodes, and the gaps.
+    """Contacts with an entry for each gap at a flat state, the configuration and the arms of the nodes, and the gaps.
 
     If ``closed``, only the closed gaps of contacts between many balls are included.
     """
@@ -221,8 +221,9 @@ def _is_of_steps(mechanism: Model, name: str, component: Component) -> bool:
 def _have_step_means(laws: Contacts, component: Component) -> Array:
     """Mask (c,) of contacts whose force is a mean over steps, not a function of the state.
 
-    These are rigid contacts. For friction they are also contacts whose friction has a factor of time, and contacts on a
-    surface whose speed depends on time, unless springs (anchors) hold their points while they stick.
+    These are rigid contacts. For the friction component they are also contacts whose coefficient of friction has a
+    factor that depends on time, and contacts on a surface whose speed depends on time, unless their sticking points
+    have springs (anchors).
     """
     mask: Array = laws.rigid
     return mask | (laws.rubbing >= 0) | ((laws.timed >= 0) & (laws.anchor < 0)) if component == "friction" else mask

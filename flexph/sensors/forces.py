@@ -219,7 +219,7 @@ def mean_force(mechanism: Model, name: str, component: Component) -> StepReading
 
 
 def mean_forces(run: Any, name: str, component: Component) -> Array:
-    """Mean forces of a contact or joint over the steps of a run, interpolated at the saved times."""
+    """Mean forces of a contact or joint between saved times, without impacts, interpolated at the saved times."""
     impulses, whole = run.ledger.impulses, impulse_of(run.mechanism, name, component)
     own = impulses[whole]
     if f"{whole} at impacts" in impulses:

@@ -1,4 +1,9 @@
-"""Compiled evaluation of all measures of a panel of sensors at a state."""
+"""Compiled evaluation of all measures of a panel of sensors at a state.
+
+Nodes are points or directions that move with bodies; vectors are differences of nodes, of a node and a fixed point, or
+directions; products are scalar products of vectors. A measure is the root of a product (distance), a product (offset),
+or the angle whose sine and cosine are products.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +37,8 @@ def _turn_in_space(y: Vec, R: Vec) -> None:
 def _turn_node(s: PanelArrays, x: Vec, k: int, place: Vec, speed: Vec) -> None:
     """Turn the vector of node k and its rate from body axes to world axes, in place.
 
-    ``place`` is the arm of a point or a direction, ``speed`` its rate due to deformation, to which that of the spin is
-    added.
+    ``place`` is a direction, or the arm of a point from the centre of mass. ``speed`` is its rate due to deformation;
+    its rate due to the spin of the body is added.
     """
     turn, w = s.offset[k][1], s.offset[k][3]
     if place.size == 2:
@@ -72,7 +77,7 @@ def _nodes(s: PanelArrays, x: Vec) -> None:
 
 
 def _products(s: PanelArrays) -> None:
-    """Compute all world vectors, their products, and the rates of both, from the nodes."""
+    """Compute all vectors in world axes, their products, and the rates of vectors and products, from the nodes."""
     dim, incidence = s.position.shape[1], s.incidence
     vector, speed, value, rate = s.vector[0], s.vector[1], s.value[0], s.value[1]
     for k in range(s.fixed.shape[0]):

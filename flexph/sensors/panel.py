@@ -33,8 +33,9 @@ KEPT = 8
 class Panel:
     """Several sensors of a mechanism, by name, that are evaluated together.
 
-    A separate model, of the bodies with ports of sensors, has the measures of the sensors as its only connections: it
-    computes their vectors and products.
+    Distances, offsets and angles of sensors are measures, evaluated as those of springs: a separate model of the bodies
+    with ports of sensors has connections without forces as its only connections. It computes vectors between ports,
+    and their scalar products. Other sensors are functions of the flat state.
     """
 
     def __init__(self, mechanism: Model, sensors: Mapping[str, Quantity]) -> None:
@@ -62,8 +63,8 @@ class Panel:
     def _loop(self) -> _Loop | None:
         """Compiled evaluation of all measures; None for large mechanisms, which are evaluated by NumPy.
 
-        In these mechanisms, mean shapes are stored separately from the shapes of nodes, which the loop does not
-        support.
+        The loop does not support the arrays of large mechanisms, which store the mean displacements of bodies
+        separately from the shape functions of nodes.
         """
         return _Loop(self._part) if self._arrays.mean is None else None
 
@@ -207,7 +208,10 @@ class _Models:
 
 
 def sensor_element(name: str, quantity: Quantity, dim: int) -> Connection:
-    """Connection without forces that measures a sensor; ``dim`` is 2 or 3. Raises ValueError for an invalid sensor."""
+    """Connection without forces that measures the ``quantity`` of a sensor in ``dim`` = 2 or 3 dimensions.
+
+    Raises ValueError for an invalid sensor.
+    """
     if not isinstance(quantity, Quantity):
         raise ValueError(f"sensor {name!r} must be a quantity such as joint_angle(…), got {check.shown(quantity)}")
     try:

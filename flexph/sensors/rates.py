@@ -21,8 +21,8 @@ from .quantities import LastStep, Quantity, StepReading, no_measures, rate_of, v
 def rate(quantity: Quantity) -> Quantity:
     """Rate of an angle, distance, offset, position or place on a curve, or the rate of such a rate.
 
-    Rates are computed from states. Rates of rates are accelerations, means over steps as :func:`acceleration`: thus
-    ``rate(joint_rate("elbow.axle", "stator.axle"))`` is the angular acceleration of a joint.
+    Rates are computed from states. Rates of rates are accelerations, which are means over steps as in
+    :func:`acceleration`: ``rate(joint_rate("elbow.axle", "stator.axle"))`` is the angular acceleration of a joint.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class Slopes(NamedTuple):
 
 
 def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slopes:
-    """Derivatives of all readings with respect to the flat state, at a flat state at rest.
+    """Derivatives of the readings of ``sensors`` with respect to the flat state, at a flat state x at rest.
 
     Derivatives of measures are exact, those of other sensors are central differences.
     """
@@ -53,7 +53,8 @@ def slopes(mechanism: Model, x: Array, sensors: Mapping[str, Quantity]) -> Slope
 def _of_measure(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slopes:
     """Jacobians of a sensor that is a measure or its rate.
 
-    They follow from its rates at unit velocities, in which rates are linear. Raises ValueError if a distance vanishes.
+    Their columns are rates of the measure at unit velocities, as its rate is linear in the velocities. Raises
+    ValueError if a distance vanishes.
     """
     motion = mechanism.layout.parts_of_motion
     panel = Panel(mechanism, {name: quantity if quantity.is_rate else rate_of(quantity)})

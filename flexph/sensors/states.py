@@ -220,7 +220,8 @@ def section_rotation(port: str) -> Quantity:
     Returns
     -------
     Quantity
-        Quantity for sensors of runs, within (−π, π].
+        Quantity for sensors of runs: in the plane the angle of the body's axes, within (−π, π], plus that of its
+        deformation; in space the rotation vector of both rotations together, no longer than π.
     """
 
     def of_state(mechanism: Model) -> Reading:
@@ -276,10 +277,11 @@ def energy(part: str) -> Quantity:
 
 
 def _energy_slopes(mechanism: Model) -> Slopes | None:
-    """Derivatives of the total energy with respect to flat states; None with contacts, flows and laws of strain.
+    """Derivatives of the total energy with respect to flat states.
 
-    They are weights for positions, momenta for velocities and C σ for stresses. Derivatives with respect to u and
-    spring forces are left to finite differences.
+    They are the negative weights for positions, momenta for velocities and C σ for stresses. Derivatives with respect
+    to u and spring forces are left to finite differences. None for a mechanism with contacts, with bodies in which
+    fluid flows, or with material laws of their strains.
     """
     a, layout = mechanism.network.arrays, mechanism.layout
     if a.strains.laws or a.flows or any(connection.touches for connection in mechanism.connections):

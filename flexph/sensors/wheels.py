@@ -100,7 +100,7 @@ def wheel_force(joint: str) -> Quantity:
 class _Wheel:
     """Slipping wheel of a mechanism, with its law of friction.
 
-    ``row`` is the index of the multiplier that is its wheel load; None if its law needs none.
+    ``row`` is the index of the multiplier that is the wheel load; None if the load is not a multiplier.
     """
 
     def __init__(self, mechanism: Model, joint: str) -> None:
@@ -116,10 +116,7 @@ class _Wheel:
         """Number of components along and across, without those of spin and rolling."""
 
     def rates(self, x: Array) -> Array:
-        """Components of the slip at a flat state.
-
-        For a creep law the rate of spin, if the law has spin, and the rolling speed follow.
-        """
+        """Components of the slip at a flat state; for a creep law also the spin rate (if any) and the rolling speed."""
         a, c = self.mechanism.network.arrays, configuration(self.mechanism, x)
         d = derive(a, c)
         change = product_changes(a, a.incidence @ node_velocities(a, c, c.R, d.arm), d.vector)

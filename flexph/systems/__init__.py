@@ -1,4 +1,6 @@
-"""Linear and nonlinear port-Hamiltonian descriptor systems, their inputs, discrete gradients and port matrices.
+"""Port-Hamiltonian descriptor systems: linear ones (:class:`LinearPHDAE`) and nonlinear ones (:class:`PHDAE`).
+
+Also their inputs as functions of time, matrices of ports, discrete gradients, and transformations of their states.
 
 Imports: display, laws, numerics, numerics.factors.
 """

@@ -1,4 +1,7 @@
-"""Discrete gradients: ∇̄H(x₀, x₁)·(x₁ − x₀) = H(x₁) − H(x₀) and ∇̄H(x, x) = ∇H(x) ([dg] definition 4)."""
+"""Discrete gradients: ∇̄H(x₀, x₁)·(x₁ − x₀) = H(x₁) − H(x₀) and ∇̄H(x, x) = ∇H(x) ([dg] definition 4).
+
+m is the midpoint of x₀ and x₁; Δx, ΔH and ΔF are differences from x₀ to x₁.
+"""
 
 from __future__ import annotations
 
@@ -65,7 +68,7 @@ def padded(given: Invariants, n: int, extra: int) -> Invariants:
 def correction(along: float, step: Array, before: float, after: float) -> float:
     """Factor ``(ΔH − ∇H(m)·Δx)/(Δx·Δx)`` of [dg] eq. (12); zero if its numerator is round-off.
 
-    ``along`` is ∇H(m)·Δx, ``step`` is Δx, ``before`` and ``after`` are H at both ends.
+    ``along`` is ∇H(m)·Δx, ``step`` is Δx, ``before`` and ``after`` are H(x₀) and H(x₁).
     """
     missing, size = (after - before) - along, float(step @ step)
     if abs(missing) <= ROUND_OFF * max(abs(before), abs(after)) or size == 0.0:
@@ -77,7 +80,7 @@ def gonzalez(middle: Array, step: Array, before: float, after: float) -> Array:
     """Gonzalez' discrete gradient ``∇H(m) + (ΔH − ∇H(m)·Δx)/(Δx·Δx) Δx`` ([dg] eq. (12)).
 
     ``middle`` is ∇H(m), ``step`` Δx, which may be the part of x₁ − x₀ on which H depends; ``before`` and ``after`` are
-    H at both ends.
+    H(x₀) and H(x₁).
     """
     return middle + correction(float(middle @ step), step, before, after) * step
 
@@ -131,9 +134,9 @@ def discrete_jacobian(
 ) -> Array:
     """Gonzalez' discrete Jacobian ``DF(m) + (ΔF − DF(m)Δx)Δxᵀ/(Δx·Δx)`` (k, n) of F (k,) ([dg] definition 6).
 
-    The correction is omitted if it is round-off, as over a short step it would only add noise. With ``kept``, F is to
-    remain zero: the step corrects a nonzero F(x₀) left by the round-off of earlier steps. The discrete Jacobian of a
-    diffeomorphism φ may be singular although Dφ is not ([dg] example 9): do not solve with it.
+    The correction is omitted if it is round-off, as over a short step it would only add noise. Set ``kept`` for
+    constraints F = 0: an F(x₀) of the size of round-off then counts as zero in ΔF, so that the step removes it. The
+    discrete Jacobian of a diffeomorphism φ may be singular although Dφ is not ([dg] example 9): do not solve with it.
     """
     step = x1 - x0
     middle, size = jacobian(0.5 * (x0 + x1)), float(step @ step)

@@ -150,8 +150,8 @@ class Forcing:
     def at_times(self, times: Array, ends: tuple[float, float] | None = None) -> Array:
         """Inputs u at many times, (times, m), or a single row (1, m) if no input changes after the first time.
 
-        An input that sliders set is constant if it was set last at or before the first time. A table that covers the
-        interval ``ends`` of the steps is extrapolated linearly to times beyond it.
+        An input that sliders set counts as constant if it was last set at or before the first time. A table that covers
+        the interval ``ends`` of the steps is extrapolated linearly to times outside of this interval.
         """
         functions, first = {name: given for name, given in self._given.items() if callable(given)}, float(times[0])
         constant = self._constants(first)[None].copy()

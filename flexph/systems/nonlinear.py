@@ -63,7 +63,10 @@ class GradientPair(NamedTuple):
         return defect / max(scale, noise, 1e-300)
 
     def check_means(self, means: Mapping[str, Callable[[Array, Array], Any]], x0: Array, x1: Array) -> None:
-        """Raise ValueError unless the means of E and z form a discrete gradient pair from x₀ to x₁."""
+        """Raise ValueError unless the ``means`` of E and z over the step from x₀ to x₁ form a discrete gradient pair.
+
+        A mean is a function of (x₀, x₁); if that of E is left out, it is E at the midpoint.
+        """
         middle = 0.5 * (x0 + x1)
         moved = (means["E"](x0, x1) if "E" in means else self.E(middle)) @ (x1 - x0)
         z = check.array("the mean of z", means["z"](x0, x1), x0.shape)

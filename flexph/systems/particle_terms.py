@@ -107,7 +107,7 @@ class ParticleTerms(Terms, Memo):
 
     @once
     def _skew(self) -> Array:
-        """Structure matrix J (n, n) without the forces and rates of rods, which depend on the state."""
+        """Constant part of the structure matrix J (n, n), without the constraints C of the rods."""
         J, nv = np.zeros((self.size, self.size)), self.weight.size
         J[:nv, nv : 2 * nv], J[nv : 2 * nv, :nv] = np.eye(nv), -np.eye(nv)
         return J
@@ -195,9 +195,10 @@ class ParticleTerms(Terms, Memo):
         }
 
     def check(self, system: Any, x: Array) -> None:
-        """Raise ValueError unless functions of the system have the values of these terms at x and at a state near it.
+        """Raise ValueError unless functions of the system have the values of these terms at x and at a state near x.
 
-        If the terms have a discrete gradient pair, means of the system are compared over the step between these states.
+        The means of the system, if any, are also compared over the step between both states, if the terms have a
+        discrete gradient pair.
         """
         if system.size != self.size or system.inputs_size != self.inputs.size:
             raise ValueError(
@@ -216,9 +217,9 @@ class ParticleTerms(Terms, Memo):
     def _check_means(self, means: Mapping[str, Any], x0: Array, x1: Array) -> None:
         """Raise ValueError unless the means of a system over a step are those of the terms.
 
-        Springs have secants, rods and dampers their values at the midpoint of positions and velocities. Massless
-        velocities and multipliers have their values at the end. Discrete Jacobians of rods differ from Jacobians at the
-        midpoint by round-off only.
+        In the means of the terms, forces of springs are secants of the energy; rods and dampers are evaluated at the
+        midpoint of positions and velocities; massless velocities and multipliers have their values at the end of the
+        step. Discrete Jacobians of rods differ from Jacobians at the midpoint by round-off only.
         """
         moves = self.descriptor != 0.0
         middle = np.where(moves, 0.5 * (x0 + x1), x1)

@@ -38,7 +38,7 @@ class NamedPorts:
         return dataclasses.replace(self, **changed)  # type: ignore[type-var]
 
     def _split_too(self, port: str, parts: Mapping[str, int]) -> dict[str, Any]:
-        """New values, by name, of other fields that refer to ports, after a port is split; none in this class."""
+        """New values, by name, of other fields of the dataclass that refer to ports, if a port is split; here empty."""
         return {}
 
 

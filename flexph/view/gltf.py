@@ -215,7 +215,7 @@ class _File:
 
 
 def _shapes(rest: Array, tolerance: float) -> tuple[Array, Array, Array]:
-    """Decomposition of displacements (k, p, 3) to a mean (p, 3), shapes (r, p, 3) and weights (k, r) at k times.
+    """Decomposition of displacements (k, p, 3) at k times into a mean (p, 3), shapes (r, p, 3) and weights (k, r).
 
     It is a singular value decomposition of the displacements minus their mean. r is the smallest number for which no
     component is wrong by more than ``tolerance``. The largest weight of each shape is 1.

@@ -86,7 +86,7 @@ def bar_title(name: str, unit: str) -> str:
 
 
 def coloured(part: Part, name: str | None) -> bool:
-    """True if the part has the field."""
+    """True if the part has the field ``name``; False for None."""
     return name is not None and name in part.point_fields
 
 

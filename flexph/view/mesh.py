@@ -166,7 +166,7 @@ class Mesh:
 
 
 def mesh_of(scene: Scene, field: str | None) -> Mesh:
-    """Mesh of a scene of triangles."""
+    """Mesh of a scene of triangles, coloured by the field of the given name, if any."""
     parts = tuple(part for part in scene.parts if part.cell_type == "triangle" and len(part.cells))
     meshes = creased_each([telling_points(part) for part in parts], [part.cells for part in parts])
     points = np.cumsum([0, *(part.points.shape[1] for part in parts)])

@@ -256,10 +256,10 @@ def _scalar(field: Field) -> Field:
 def _parts(
     stream: Stream, pieces: Sequence[Part], motions: Sequence[RigidMotion], *, extent: float, scale: float
 ) -> list[Told]:
-    """Data of each piece of a scene for the head: rigid motion, deviations from it, deformations, fields, triangles.
+    """Data of each piece of a scene for the head: rigid motion and its deviations, deformations, fields, triangles.
 
-    Their arrays are appended to the stream. ``extent`` is the size of the scene [m], by which small deviations are
-    neglected; ``scale`` the factor of deformations in the scene, by which they are divided.
+    The arrays of these data are appended to the stream. Deviations that are small relative to ``extent``, the size of
+    the scene [m], are neglected. Deformations are divided by ``scale``, their factor in the scene.
     """
     meshes = creased_each([telling_points(piece) for piece in pieces], [piece.cells for piece in pieces])
     moving = [motion.rotations for motion in motions if len(motion.rotations) > 1]

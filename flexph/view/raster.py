@@ -1,4 +1,7 @@
-"""Rasterisation of triangles by numpy: camera, dots, light, outlines, shadows and PNG, without a graphics library.
+"""Rasterisation of triangles by numpy, without a graphics library.
+
+A :class:`Camera` projects corners to dots, :func:`seen_dots` finds the visible triangle at each dot, :func:`painted`
+shades the dots, :func:`pixels` averages them to a picture.
 
 A dot is a sample of the picture, with several rows and columns of dots in each pixel.
 """
@@ -60,7 +63,8 @@ class Camera:
     def places(self, points: Array) -> Array:
         """Projection (…, 3) of world points (…, 3): position in the picture to the right and down [dots], and depth.
 
-        The depth is larger for nearer points, 1 at the target. It varies linearly over the picture of a plane.
+        The depth is larger for nearer points, and 1 at the target. Over the picture of a plane surface it is a linear
+        function of the position in the picture.
         """
         own = (points - self.target) @ self.axes.T
         nearness = self.distance / (self.distance - own[..., 2])
@@ -228,7 +232,7 @@ def _ends(slope: Array, offset: Array, width: int) -> tuple[Array, Array]:
 
 
 def _expanded(first: Array, last: Array) -> tuple[Array, Array]:
-    """Integers of the ranges from ``first`` (r,) to ``last`` (r,): index of the range of each, and the integer."""
+    """All integers of ranges from ``first`` (r,) to ``last`` (r,): index of the range of each, and the integers."""
     counts = np.maximum(last - first + 1, 0)
     owner = np.repeat(np.arange(len(first)), counts)
     return owner, first[owner] + np.arange(len(owner)) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -298,7 +302,7 @@ def _lit(base: Array, normals: Array) -> Array:
 
 
 def _lines(dots: Dots, normals: Array, owner: Array, size: tuple[int, int]) -> Array:
-    """Opacity (height·width,), 0 to 1, of the lines on all dots: between parts, along silhouettes and sharp edges.
+    """Opacity (height·width,), 0 to 1, at all dots of the outlines of parts, silhouettes and sharp edges.
 
     For each visible dot: ``normals`` (n, 3) is the unit normal of the surface, ``owner`` (n,) the index of the part.
     """

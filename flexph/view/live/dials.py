@@ -1,4 +1,4 @@
-"""Parameters that a display changes during a run: functions of time that move to the value of a slider."""
+"""Parameters that a display changes during a run: functions of time that follow the value of a slider."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Dial:
     free length of a spring, a scheduled law. ``Live(dials={"friction": dial})`` shows its slider. The function moves
     linearly to a new value within ``ramp``, and so is continuous. Its rate jumps, so that a drive with this function
     would cause impacts. After the run the dial remains the function of time of this run, with which ``integrate``
-    repeats it. A new live run deletes the values of the dial after its first time.
+    repeats it. A new live run first deletes the values of the dial after the start of the run.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Drawings of snapshots: the scene of a mechanism once, then positions and fields of its points as numbers."""
+"""Drawings of snapshots for a page: first the scene of a mechanism, then only positions and fields of its points."""
 
 from __future__ import annotations
 

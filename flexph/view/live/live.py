@@ -106,7 +106,7 @@ class Live:
     def opened(self, mechanism: Any, span: tuple[float, float], inputs: Mapping[str, Any]) -> Iterator[Session]:
         """Context manager with the display of a run of a mechanism over a time span.
 
-        It is closed at the end.
+        The display is closed when the context ends.
         """
         refuse_invisible(mechanism)
         sliders = self.sliders_of(mechanism, inputs, span[0])

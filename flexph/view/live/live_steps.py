@@ -72,7 +72,7 @@ class LiveSteps:
 
 
 class _Sums:
-    """Energies of a simulator since the begin of the live display: change of the stored energy, work and dissipation.
+    """Change of the stored energy, work and dissipation of a simulator since the begin of its live display.
 
     They are zero for a simulator with controllers, whose energies only runs record.
     """

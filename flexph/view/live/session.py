@@ -157,7 +157,7 @@ class Session:
         return self
 
     def before(self, run: Any) -> None:
-        """Show the initial state, wait for the display, and pause the run if it begins paused."""
+        """Show the initial state, wait until the display is ready, then wait while the run is paused."""
         self._run = run
         self._take(run)
         if not self._begun:
@@ -181,7 +181,10 @@ class Session:
         return max(min(computed, paced), 1)
 
     def after(self, run: Any) -> bool:
-        """Take a snapshot if one is due, and wait while the run is paused; return True if the user has ended it."""
+        """Take a snapshot if one is due, and wait while the run is paused or ahead of its pace.
+
+        Returns True if the user has ended the run.
+        """
         now = time.perf_counter()
         if now < self._next and not (self._ordered or self.paused) and run.start.time < self._hold_at:
             return False
@@ -193,7 +196,7 @@ class Session:
         return self.ended
 
     def close(self, state: str, message: str = "") -> None:
-        """Show the final state of the run with a message."""
+        """Show the last state of the run with a message; ``state`` is "finished", "ended" or "failed"."""
         if self._run is not None and self._run.start.time > self.snapshot.time:
             self._take(self._run)
         self._publish(replace(self.snapshot, state=state, message=message))
@@ -233,7 +236,7 @@ class Session:
         self._hold_at = np.inf if self.pace is None else run.start.time + self.pace / self.rate
 
     def _wait(self, reached: float) -> float:
-        """Time [s] to wait at the simulated time ``reached`` before the next block of steps."""
+        """Time [s] to wait at the simulated time ``reached`` before the next block of steps; ≤ 0 if it is due."""
         if self.paused:
             self._origin = None
             return 0.0 if self._steps else PATIENCE
@@ -250,7 +253,7 @@ class Session:
 
 
 class _Account:
-    """Energies of a run in progress since its start: change of the stored energy, work and dissipation."""
+    """Change of the stored energy, work and dissipation of a run in progress since its start."""
 
     def __init__(self) -> None:
         self._accounts: Any = None
