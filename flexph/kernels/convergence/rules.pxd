@@ -1,4 +1,4 @@
-from ...numerics.loops.views cimport larger, most, smaller
+from ...numerics.loops.views cimport larger, larger_int, smaller
 from libc.math cimport INFINITY, ceil, fabs, floor, isinf, log, log10, sqrt
 
 cdef Py_ssize_t DIGITS

@@ -12,7 +12,7 @@ if not cython.compiled:
     from math import ceil, fabs, floor, isinf, log, log10, sqrt
     from math import inf as INFINITY
 
-    from ...numerics.loops.views import larger, most, smaller
+    from ...numerics.loops.views import larger, larger_int, smaller
 
 RESOLUTION = cython.declare(cython.double, _RESOLUTION)
 ROUND_OFF = cython.declare(cython.double, _ROUND_OFF)
@@ -106,4 +106,4 @@ def factor_of(error: float, last: float, order: float, safety: float, least: flo
 
 def blocks_to(start: float, end: float, count: int, h: float) -> int:
     """Number of equal blocks of ``count`` steps of about h [s] each that lead from ``start`` to ``end``, at least 1."""
-    return most(1, cython.cast(cython.Py_ssize_t, ceil((end - start) / (count * h * (1.0 + FITS)))))
+    return larger_int(1, cython.cast(cython.Py_ssize_t, ceil((end - start) / (count * h * (1.0 + FITS)))))

@@ -1,4 +1,4 @@
-from ..loops.views cimport IVec, Mat, Vec, fewest, get, larger, magnitude, mix, most, prefetch, put, real_part, subtract, divided
+from ..loops.views cimport IVec, Mat, Vec, smaller_int, get, larger, magnitude, mix, larger_int, prefetch, put, real_part, subtract, divided
 from ..loops.views cimport Mat as AnyMat
 from ..loops.views cimport Number
 from ..loops.views cimport Vec as AnyVec

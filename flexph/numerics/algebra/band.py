@@ -18,15 +18,15 @@ if not cython.compiled:
     from ..loops.views import (
         Number,
         divided,
-        fewest,
         get,
         larger,
+        larger_int,
         magnitude,
         mix,
-        most,
         prefetch,
         put,
         real_part,
+        smaller_int,
         subtract,
     )
 
@@ -72,18 +72,18 @@ def factor_first(A: Array, pivot: Array, w: int, count: int) -> bool:
         if is_large:
             prefetch(A, (i + w + AHEAD) * width, width)
         here = i * width + w
-        p = _pivot(A, here, down, fewest(w, count - 1 - i))
+        p = _pivot(A, here, down, smaller_int(w, count - 1 - i))
         pivot[i] = i + p
         if not 0.0 < magnitude(get(A, here + p * down)) < 1e300:
             return False
-        reach = most(reach, i + p + w)
+        reach = larger_int(reach, i + p + w)
         if p > 0:
             for j in range(here, here + reach - i + 1):
                 held = get(A, j)
                 put(A, j, get(A, j + p * down))
                 put(A, j + p * down, held)
-        below = _last(A, here, down, fewest(w, n - 1 - i))
-        right = _last(A, here, 1, fewest(reach, n - 1) - i)
+        below = _last(A, here, down, smaller_int(w, n - 1 - i))
+        right = _last(A, here, 1, smaller_int(reach, n - 1) - i)
         A[i][width - 2] = below
         A[i][width - 1] = right
         inverse = divided(1.0, get(A, here))
@@ -190,17 +190,17 @@ def solve_many(A: Array, pivot: Array, w: int, X: Array) -> None:
         p = pivot[i]
         here = i * width + w
         if p != i:
-            reach = most(reach, p - i + w)
+            reach = larger_int(reach, p - i + w)
             for c in range(k):
                 held1 = X[i][c]
                 X[i][c] = X[p][c]
                 X[p][c] = held1
-        for r in range(1, fewest(w, n - 1 - i) + 1):
+        for r in range(1, smaller_int(w, n - 1 - i) + 1):
             subtract(X, (i + r) * k, X, i * k, get(A, here + r * down), k)
     for i in range(n - 1, -1, -1):
         here = i * width + w
         mix(X, i * k, get(A, here), X, 0.0, X, k)
-        for r in range(1, fewest(reach, i) + 1):
+        for r in range(1, smaller_int(reach, i) + 1):
             subtract(X, (i - r) * k, X, i * k, get(A, here - r * down), k)
 
 

@@ -1,4 +1,4 @@
-from ..loops.views cimport IVec, Mat, Vec, add_product, add_row, fewest, fill
+from ..loops.views cimport IVec, Mat, Vec, add_product, add_row, smaller_int, fill
 from libc.math cimport copysign, fabs, sqrt
 
 cdef double DOUBT

@@ -12,7 +12,7 @@ from ..arrays import Array
 if not cython.compiled:
     from math import copysign, fabs, sqrt
 
-    from ..loops.views import add_product, add_row, fewest, fill
+    from ..loops.views import add_product, add_row, fill, smaller_int
 
 
 DOUBT = cython.declare(cython.double, 5.0)
@@ -34,7 +34,7 @@ def perpendicular(A: Array, limit: float, gain: Array, space: Array, out: Array)
     columns = A.shape[1]
     first = 0.0
     rank = 0
-    for j in range(fewest(rows, columns)):
+    for j in range(smaller_int(rows, columns)):
         p, size = _longest(A, j)
         if j == 0:
             first = size
@@ -127,7 +127,7 @@ def factor(A: Array, pivot: Array) -> None:
     n = A.shape[0]
     for number in range((n + BLOCK - 1) // BLOCK):
         first = number * BLOCK
-        last = fewest(first + BLOCK, n)
+        last = smaller_int(first + BLOCK, n)
         _factor_columns(A, pivot, first, last)
         if last < n:
             for i in range(first + 1, last):
@@ -194,7 +194,7 @@ def solve_many(A: Array, pivot: Array, X: Array) -> None:
                 X[pivot[k]][c] = held1
     for number in range((n + BLOCK - 1) // BLOCK):
         first = number * BLOCK
-        last = fewest(first + BLOCK, n)
+        last = smaller_int(first + BLOCK, n)
         add_product(X, first * columns, -1.0, A, first * wide, X, 0, last - first, first, columns)
         for i in range(first, last):
             for j in range(first, i):
@@ -202,7 +202,7 @@ def solve_many(A: Array, pivot: Array, X: Array) -> None:
                     X[i][c] -= A[i][j] * X[j][c]
     for number in range((n + BLOCK - 1) // BLOCK - 1, -1, -1):
         first = number * BLOCK
-        last = fewest(first + BLOCK, n)
+        last = smaller_int(first + BLOCK, n)
         add_product(
             X, first * columns, -1.0, A, first * wide + last, X, last * columns, last - first, n - last, columns
         )

@@ -1,4 +1,4 @@
-from ..loops.views cimport IVec, Mat, fewest, subtract, subtract_rows
+from ..loops.views cimport IVec, Mat, smaller_int, subtract, subtract_rows
 from libc.math cimport fabs
 
 cdef double DENSE

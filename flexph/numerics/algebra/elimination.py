@@ -10,7 +10,7 @@ from ..loops.views import LANES as _LANE
 if not cython.compiled:
     from math import fabs
 
-    from ..loops.views import fewest, subtract, subtract_rows
+    from ..loops.views import smaller_int, subtract, subtract_rows
 
 LANE = cython.declare(cython.Py_ssize_t, _LANE)
 
@@ -78,7 +78,7 @@ def _factor_dense(A: Array, pivot: Array, n: int) -> bool:
     held1 = cython.declare(cython.double)
     first = 0
     while first < n:
-        end = fewest(first + LANE, n)
+        end = smaller_int(first + LANE, n)
         for k in range(first, end):
             p = k
             for i in range(k + 1, n):

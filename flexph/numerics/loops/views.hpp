@@ -101,9 +101,9 @@ template <class T, class U> FLEXPH_INLINE auto row_product(Size d, const Vector<
 // As Python has them: the first one where they are equal or one is not a number.
 FLEXPH_INLINE double larger(double a, double b) { return b > a ? b : a; }
 FLEXPH_INLINE double smaller(double a, double b) { return b < a ? b : a; }
-FLEXPH_INLINE Size most(Size a, Size b) { return b > a ? b : a; }
-FLEXPH_INLINE Size fewest(Size a, Size b) { return b < a ? b : a; }
-FLEXPH_INLINE Size distance(Size x) { return x < 0 ? -x : x; }
+FLEXPH_INLINE Size larger_int(Size a, Size b) { return b > a ? b : a; }
+FLEXPH_INLINE Size smaller_int(Size a, Size b) { return b < a ? b : a; }
+FLEXPH_INLINE Size absolute_int(Size x) { return x < 0 ? -x : x; }
 FLEXPH_INLINE double divided(double x, double y) { return x / y; }
 FLEXPH_INLINE Complex divided(const Complex &x, double y) { return Complex(x.real() / y, x.imag() / y); }
 FLEXPH_INLINE Complex divided(double x, const Complex &y) {

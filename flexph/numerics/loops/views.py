@@ -91,17 +91,17 @@ def smaller(a: float, b: float) -> float:
     return b if b < a else a
 
 
-def most(a: int, b: int) -> int:
+def larger_int(a: int, b: int) -> int:
     """Larger of two integers."""
     return max(a, b)
 
 
-def fewest(a: int, b: int) -> int:
+def smaller_int(a: int, b: int) -> int:
     """Smaller of two integers."""
     return min(a, b)
 
 
-def distance(x: int) -> int:
+def absolute_int(x: int) -> int:
     """Absolute value of an integer."""
     return abs(x)
 

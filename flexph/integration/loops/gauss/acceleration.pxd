@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport fewest
+from ....numerics.loops.views cimport smaller_int
 from .spaces cimport Acceleration
 
 cdef double ALIKE

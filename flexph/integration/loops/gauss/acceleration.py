@@ -14,7 +14,7 @@ from __future__ import annotations
 import cython
 
 if not cython.compiled:
-    from ....numerics.loops.views import fewest
+    from ....numerics.loops.views import smaller_int
     from .spaces import Acceleration
 
 
@@ -34,7 +34,7 @@ def accelerate(a: Acceleration, count: int) -> None:
     for i in range(n):
         a.last[i] = a.correction[i]
         a.moves[depth][i] = 0.0
-    for k in range(fewest(count, depth)):
+    for k in range(smaller_int(count, depth)):
         share = 0.0
         for i in range(n):
             share += a.weight[i] * a.changes[k][i] * a.correction[i]
@@ -60,7 +60,7 @@ def _keep_pair(a: Acceleration, count: int) -> None:
         a.moves[oldest][i] = a.moves[depth][i]
         a.changes[oldest][i] = a.last[i] - a.correction[i]
         whole += a.weight[i] * a.changes[oldest][i] ** 2
-    for k in range(fewest(count, depth)):
+    for k in range(smaller_int(count, depth)):
         if k != oldest:
             share = 0.0
             for i in range(n):

@@ -1,5 +1,5 @@
 from ....kernels.convergence.rules cimport is_slow, settled_at, settles, stagnates
-from ....numerics.loops.views cimport fewest, larger, smaller
+from ....numerics.loops.views cimport smaller_int, larger, smaller
 from ..memory.memory cimport Memory
 from ..memory.memory cimport stage
 from ..memory.structures cimport AtNodes

@@ -15,7 +15,7 @@ if not cython.compiled:
     from math import inf as INFINITY
 
     from ....kernels.convergence.rules import is_slow, settled_at, settles, stagnates
-    from ....numerics.loops.views import fewest, larger, smaller
+    from ....numerics.loops.views import larger, smaller, smaller_int
     from ..memory.memory import Memory, stage
     from ..memory.structures import AtNodes
     from ..steps.rows import fail
@@ -111,7 +111,7 @@ def newton(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes) -> int:
             return iteration
         if not mixed and changes and size > MIXED * smaller(1.0, previous):
             mixed = True
-            count = fewest(count, 0)
+            count = smaller_int(count, 0)
         used += 1
         moved += size
         if count < 0:

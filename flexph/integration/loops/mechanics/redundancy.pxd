@@ -1,6 +1,6 @@
 from ....numerics.algebra.band cimport factor as factor_band, solve as solve_band
 from ....numerics.algebra.dense cimport perpendicular
-from ....numerics.loops.views cimport Vec, block, copy, fewest, fill, get, most, part
+from ....numerics.loops.views cimport Vec, block, copy, smaller_int, fill, get, larger_int, part
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Given
 from ..terms.border cimport add, entry_of

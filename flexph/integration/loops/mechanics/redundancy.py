@@ -21,7 +21,7 @@ if not cython.compiled:
     from ....numerics.algebra.band import factor as factor_band
     from ....numerics.algebra.band import solve as solve_band
     from ....numerics.algebra.dense import perpendicular
-    from ....numerics.loops.views import block, copy, fewest, fill, get, most, part
+    from ....numerics.loops.views import block, copy, fill, get, larger_int, part, smaller_int
     from ..memory.memory import Memory
     from ..memory.structures import Given
     from ..terms.border import add, entry_of
@@ -163,7 +163,7 @@ def _flexibility(m: Memory, row: int) -> float:
     """Estimate of the size that the diagonal entry of a constraint row gets when the velocities are eliminated."""
     width = m.border_size[1] if m.border_size[1] >= 0 else m.system_x.size
     total = 0.0
-    for j in range(most(0, row - width), fewest(m.system_x.size, row + width + 1)):
+    for j in range(larger_int(0, row - width), smaller_int(m.system_x.size, row + width + 1)):
         here = entry_of(m, row, j)
         across = entry_of(m, j, row)
         diagonal = get(m.system_border, entry_of(m, j, j))

@@ -1,5 +1,5 @@
 from ....kernels.convergence.rules cimport blocks_to, factor_of
-from ....numerics.loops.views cimport Vec, copy, fewest, larger, part
+from ....numerics.loops.views cimport Vec, copy, smaller_int, larger, part
 from ..memory.memory cimport Memory
 from ..memory.structures cimport Course, Pair, Table, Within
 from .calls cimport begin_pair_within, withdraw_within

@@ -29,7 +29,7 @@ if not cython.compiled:
     from math import sqrt
 
     from ....kernels.convergence.rules import blocks_to, factor_of
-    from ....numerics.loops.views import copy, fewest, larger, part
+    from ....numerics.loops.views import copy, larger, part, smaller_int
     from ..memory.memory import Memory
     from ..memory.structures import Course, Pair, Table, Within
     from .calls import begin_pair_within, withdraw_within
@@ -125,7 +125,7 @@ def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
         pair.spans[row][1] = times[2]
         c[REJECTED] = 0.0
         time = times[2]
-        known = fewest(known + 2, course.parts.depth)
+        known = smaller_int(known + 2, course.parts.depth)
         course.solved[0] += 1
         if time == saved:
             c[REACHED] += 1.0

@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport Mat, Vec, copy, entries, fill, get, most, part, put
+from ....numerics.loops.views cimport Mat, Vec, copy, entries, fill, get, larger_int, part, put
 from ..memory.memory cimport Memory
 from libc.math cimport fabs
 

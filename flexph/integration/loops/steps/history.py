@@ -12,7 +12,7 @@ from ....numerics.arrays import Array
 if not cython.compiled:
     from math import fabs
 
-    from ....numerics.loops.views import copy, entries, fill, get, most, part, put
+    from ....numerics.loops.views import copy, entries, fill, get, larger_int, part, put
     from ..memory.memory import Memory
 
 HISTORY = cython.declare(cython.Py_ssize_t, _HISTORY)
@@ -138,7 +138,7 @@ def _nearest(memory: Array, h: float, known: int) -> tuple[int, int, float]:
 def remember(m: Memory, h: float, known: int) -> None:
     """Append the mean velocities, multipliers, velocity defect and length of the step to the history."""
     width = m.run_history.shape[1]
-    for i in range(most(HISTORY - known, 1) * width, entries(m.run_history)):
+    for i in range(larger_int(HISTORY - known, 1) * width, entries(m.run_history)):
         put(m.run_history, i - width, get(m.run_history, i))
     row = m.run_history[HISTORY - 1]
     copy(m.x, row)

@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport fewest
+from ....numerics.loops.views cimport smaller_int
 from ..contact.forces cimport store_contacts
 from ..terms.paths cimport place_points
 from ..mechanics.ledger_rows cimport energies

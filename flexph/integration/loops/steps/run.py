@@ -5,7 +5,7 @@ from __future__ import annotations
 import cython
 
 if not cython.compiled:
-    from ....numerics.loops.views import fewest
+    from ....numerics.loops.views import smaller_int
     from ..contact.forces import store_contacts
     from ..mechanics.ledger_rows import energies
     from ..mechanics.motion import derive
@@ -42,7 +42,7 @@ def run(m: Memory, dim: int, table: Table, course: Course) -> None:
             return
         if not take_step(m, dim, table, course, step, known):
             return
-        known = fewest(known + substeps, course.parts.depth)
+        known = smaller_int(known + substeps, course.parts.depth)
         close_row(m, dim, course.rows, row)
         if course.parts.pair.found.size > 0:
             course.rows.audit[row][5] += 1.0  # a pair has two steps

@@ -17,7 +17,7 @@ from ..memory.codes import TURNED as _TURNED
 if not cython.compiled:
     from math import fabs
 
-    from ....numerics.loops.views import copy, fewest, fill, larger
+    from ....numerics.loops.views import copy, fill, larger, smaller_int
     from ..contact.anchors import has_no_row
     from ..contact.flight import turns_beyond_stop
     from ..contact.forces import add_surface_outputs, leaves_list, record_contacts, store_contacts
@@ -77,7 +77,7 @@ def take_step(m: Memory, dim: int, table: Table, course: Course, step: int, know
             answer = is_repeated(m, dim, within, table.inputs, k)
         if answer != 0:
             return False
-        known = fewest(known + 1, parts.depth)
+        known = smaller_int(known + 1, parts.depth)
     return _finish_pair(m, dim, parts, table, step)
 
 

@@ -6,7 +6,7 @@ from ....contacts.loops.proximal_coupled cimport proximal_coupled
 from ....contacts.loops.problem cimport Chain, Cone, Coupled, Space
 from ....numerics.algebra.halves cimport rows_of_halves
 from ....numerics.loops.views cimport stored
-from ....numerics.loops.views cimport Vec, block, distance, larger, most, padded, part, smaller
+from ....numerics.loops.views cimport Vec, block, absolute_int, larger, larger_int, padded, part, smaller
 from ..memory.memory cimport Memory
 from .bearings cimport friction_of
 from .bodies cimport are_apart

@@ -21,7 +21,7 @@ if not cython.compiled:
     from ....contacts.loops.proximal import solve_proximal
     from ....contacts.loops.proximal_coupled import proximal_coupled
     from ....numerics.algebra.halves import rows_of_halves
-    from ....numerics.loops.views import block, distance, larger, most, padded, part, smaller, stored
+    from ....numerics.loops.views import absolute_int, block, larger, larger_int, padded, part, smaller, stored
     from ..memory.memory import Memory
     from .bearings import friction_of
     from .bodies import are_apart
@@ -104,7 +104,7 @@ def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
     reach = 0
     for k in range(count):
         for side in range(2):
-            begin = most(begin, m.contacts_sides[m.strike_member[first + k]][side])
+            begin = larger_int(begin, m.contacts_sides[m.strike_member[first + k]][side])
     for _ in range(3):
         bodies = _number_bodies(m, law, begin, first, count)
         begin = law.place[1][bodies - 1]
@@ -113,7 +113,7 @@ def _order(m: Memory, law: LawSpace, first: int, count: int) -> tuple[int, int]:
         b = m.contacts_sides[c][0]
         other = m.contacts_sides[c][1]
         if b >= 0 and other >= 0:
-            reach = most(reach, distance(law.place[0][b] - law.place[0][other]))
+            reach = larger_int(reach, absolute_int(law.place[0][b] - law.place[0][other]))
     return bodies, reach
 
 

@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport Vec, copy, fewest, fill, larger
+from ....numerics.loops.views cimport Vec, copy, smaller_int, fill, larger
 from ..contact.anchors cimport has_no_row
 from ..contact.flight cimport turns_beyond_stop
 from ..contact.forces cimport leaves_list, record_contacts, store_contacts

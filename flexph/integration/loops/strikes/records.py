@@ -22,7 +22,7 @@ from ..memory.codes import TURNED as _TURNED
 if not cython.compiled:
     from math import fabs, sqrt
 
-    from ....numerics.loops.views import copy, fewest, fill, larger
+    from ....numerics.loops.views import copy, fill, larger, smaller_int
     from ..contact.anchors import has_no_row
     from ..contact.flight import turns_beyond_stop
     from ..contact.forces import leaves_list, record_contacts, store_contacts
@@ -135,7 +135,7 @@ def record_part(m: Memory, dim: int, kinds: int, given: Given, share: float, alo
     known = cython.cast(cython.Py_ssize_t, m.strike_audit[KNOWN])
     _record(m, dim, kinds, given, share, alone and not may_close(m))
     remember(m, given.h, known)
-    m.strike_audit[KNOWN] = fewest(known + 1, 2)
+    m.strike_audit[KNOWN] = smaller_int(known + 1, 2)
     return True
 
 

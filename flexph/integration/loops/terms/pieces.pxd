@@ -1,4 +1,4 @@
-from ....numerics.loops.views cimport Vec, fewest, larger, most, smaller
+from ....numerics.loops.views cimport Vec, smaller_int, larger, larger_int, smaller
 from ..memory.memory cimport Memory
 from libc.math cimport INFINITY, fabs, sqrt
 

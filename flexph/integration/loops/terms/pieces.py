@@ -19,7 +19,7 @@ if not cython.compiled:
     from math import fabs, sqrt
     from math import inf as INFINITY
 
-    from ....numerics.loops.views import fewest, larger, most, smaller
+    from ....numerics.loops.views import larger, larger_int, smaller, smaller_int
     from ..memory.memory import Memory
 
 APART = cython.declare(cython.double, _APART)
@@ -269,11 +269,11 @@ def _slope_of_piece(m: Memory, c: int, t: float, out: Array) -> float:
 
 def first_used(m: Memory, c: int, s0: float, s1: float) -> int:
     """Number of the first point on which curve c depends between two places."""
-    e = fewest(piece_at(m, c, s0), piece_at(m, c, s1))
+    e = smaller_int(piece_at(m, c, s0), piece_at(m, c, s1))
     return m.curves_point[c] + m.curves_degree[c] * e
 
 
 def end_used(m: Memory, c: int, s0: float, s1: float) -> int:
     """One more than the number of the last point on which curve c depends between two places."""
-    e = most(piece_at(m, c, s0), piece_at(m, c, s1))
+    e = larger_int(piece_at(m, c, s0), piece_at(m, c, s1))
     return m.curves_point[c] + m.curves_degree[c] * (e + 1) + 1
