@@ -180,9 +180,9 @@ def _show(
     if reporting.report:
         checks = list(case.checks()) if reporting.checks else None
         about = {"summary": case.summary, "command": reporting.command, "warnings": warned, "checks": checks}
-        own = {} if case.scenes is None else scenes  # runs have their own views
+        views = {} if case.scenes is None else scenes  # runs have their own views
         with _collect_failures("report", missing):
-            write_case_report(part, record, figures, result, about | {"scenes": own})
+            write_case_report(part, record, figures, result, about | {"scenes": views})
     return tuple(missing)
 
 

@@ -299,8 +299,8 @@ def tension_of(part: str, s: float | None) -> Tension:
         body = mechanism.bodies[part]
         element = element_at(part, body, place_of(part, s))
         rows = [r for r in body.pieces.axial if body.pieces.shares[element, r] > 0.0]
-        own = mechanism.layout.parts[f"{part}.stress"].start + np.array(rows)
-        return lambda x: float(x[own].max())
+        rows_of_stress = mechanism.layout.parts[f"{part}.stress"].start + np.array(rows)
+        return lambda x: float(x[rows_of_stress].max())
 
     place = "" if s is None else f" at {s:.6g} m"
     return Tension(f"tension{place}", (part,), "N", no_measures, scalar=True, of_state=of_state)

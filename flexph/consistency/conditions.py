@@ -126,9 +126,9 @@ class Conditions:
         used = matrix.any(axis=1)
         one = np.eye(len(matrix))
         scaled, rows, _ = equilibrated(matrix[used])
-        own = singular_vectors(scaled, tolerance=DEPENDENT)
-        back = one[:, used] @ (own.left / rows[:, None])
-        return np.hstack([one[:, ~used], back[:, own.rank :]]), back[:, : own.rank]
+        factors = singular_vectors(scaled, tolerance=DEPENDENT)
+        back = one[:, used] @ (factors.left / rows[:, None])
+        return np.hstack([one[:, ~used], back[:, factors.rank :]]), back[:, : factors.rank]
 
     def _columns(self, x: Array) -> Array:
         """Derivatives (n, n − r) of all equations with respect to the algebraic states, with round-off set to zero.
@@ -170,13 +170,13 @@ class Conditions:
         rows = self.split.U2 @ self.N
         if self._slopes is None or not np.array_equal(self._slopes[0], differential):
             self._slopes = differential, e.slopes(self.time, x, self.size, rows)
-        own: Array = self._slopes[1] @ e.rate(self.time, x)
-        return own + rows.T @ e.system.port_matrices(x).flow(e.input_rate(self.time))
+        known_part: Array = self._slopes[1] @ e.rate(self.time, x)
+        return known_part + rows.T @ e.system.port_matrices(x).flow(e.input_rate(self.time))
 
     def rate(self, x: Array) -> Array:
         """Rate ẋ (n,) from Eẋ = (J − R)z + (B − P)u, zero for algebraic states."""
-        own: Array = self.split.V1 @ self.equations.rate(self.time, x)
-        return own
+        projected: Array = self.split.V1 @ self.equations.rate(self.time, x)
+        return projected
 
     def for_algebraic(self, x: Array) -> Array:
         """Residuals (Qᵀg, h) of the conditions that determine the algebraic states, one for each of them."""
@@ -201,9 +201,9 @@ class Conditions:
         This sum is at least 1/1000 of the contribution that the rates would have if all states changed as fast as the
         fastest one, max|ẋ/size|. Defects of the size of round-off are returned as zero.
         """
-        s, own = self.split, self.split.V2.T @ x
+        s, algebraic = self.split, self.split.V2.T @ x
         each = forward(self.hidden, x, h, STEP * self._unit, directions=s.V2)
-        size = np.abs(self.hidden(x - s.V2 @ own)) + np.abs(each) @ np.abs(own) + np.abs(h)
+        size = np.abs(self.hidden(x - s.V2 @ algebraic)) + np.abs(each) @ np.abs(algebraic) + np.abs(h)
         assert self._slopes is not None
         slopes, rate = np.abs(self._slopes[1]), np.abs(self.equations.rate(self.time, x))
         differential = np.abs(s.V1.T) @ self.size

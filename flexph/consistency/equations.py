@@ -197,9 +197,9 @@ def sizes(system: PHDAE, x: Array) -> Array:
     size, around = np.abs(x), np.zeros(x.size)
     rest = ROUND_OFF * float(size.max(initial=0.0))
     for part in system.parts.values():  # later parts may be subdivisions
-        own = float(np.abs(x[part]).max(initial=0.0))
-        if own > max(rest, check.ROUND_OFF * float(around[part].max(initial=0.0))):
-            size[part], around[part] = own, own
+        largest = float(np.abs(x[part]).max(initial=0.0))
+        if largest > max(rest, check.ROUND_OFF * float(around[part].max(initial=0.0))):
+            size[part], around[part] = largest, largest
         elif not around[part].any():  # a part of round-off has no size of itself
             size[part] = 0.0
     floor = np.maximum(size, 1e-3 * size.max(initial=0.0))
@@ -219,9 +219,9 @@ def with_algebraic(system: PHDAE, x: Array, size: Array) -> Array:
     raised = np.maximum(size, OF_BALANCE * balances(system, x, size))
     algebraic = np.flatnonzero(~dense(system.E(x)).any(axis=0))
     for part in system.parts.values():
-        own = algebraic[np.isin(algebraic, np.arange(x.size)[part])]
-        largest = float(raised[own].max(initial=0.0))
-        raised[own[raised[own] <= ALMOST_NOTHING * largest]] = largest
+        in_part = algebraic[np.isin(algebraic, np.arange(x.size)[part])]
+        largest = float(raised[in_part].max(initial=0.0))
+        raised[in_part[raised[in_part] <= ALMOST_NOTHING * largest]] = largest
     return raised
 
 

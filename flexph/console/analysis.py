@@ -23,9 +23,9 @@ def analyses(given: Any) -> dict[str, Any]:
     modes = {m: system.system(m) for m in system.modes} if isinstance(system, SwitchingPHDAE) else {"": system}
     reports = {}
     for mode, one in modes.items():
-        own = None if inputs is None else {p: u for p, u in inputs.items() if not mode or p in one.ports}
+        inputs_of_mode = None if inputs is None else {p: u for p, u in inputs.items() if not mode or p in one.ports}
         try:
-            reports[mode] = analyze(one, inputs=own)
+            reports[mode] = analyze(one, inputs=inputs_of_mode)
         except (ValueError, ArithmeticError) as error:
             raise click.ClickException(" ".join(f"{mode} {error}".split())) from error
     return reports

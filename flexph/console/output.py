@@ -113,8 +113,8 @@ def counts(checks: Iterable[Any], kinds: Iterable[str]) -> Table:
     given = list(checks)
     rows = table("kind", numbers=("checks", "passed"))
     for kind in kinds:
-        own = [check.passed for check in given if check.kind == kind]
-        rows.add_row(kind, str(len(own)), "-" if own and None in own else str(sum(own)))
+        passed = [check.passed for check in given if check.kind == kind]
+        rows.add_row(kind, str(len(passed)), "-" if passed and None in passed else str(sum(passed)))
     compared = [check.passed for check in given if check.passed is not None]
     rows.add_row("all compared", str(len(compared)), str(sum(compared)))
     return rows

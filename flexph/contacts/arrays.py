@@ -189,8 +189,8 @@ def _group(
 
 def _within_bodies(group: BallGroup, moves: list[_Moves]) -> Array:
     """Indices of the pairs of balls on the same rigid body, which do not move relative to each other."""
-    held = sorted((k for k, own in enumerate(moves) if not own.deforms), key=lambda k: moves[k].body)
-    pairs = [pair for _, own in groupby(held, key=lambda k: moves[k].body) for pair in combinations(own, 2)]
+    held = sorted((k for k, sides in enumerate(moves) if not sides.deforms), key=lambda k: moves[k].body)
+    pairs = [pair for _, sides in groupby(held, key=lambda k: moves[k].body) for pair in combinations(sides, 2)]
     one, other = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
     places: Array = np.sort(group.places(one, other))
     return places

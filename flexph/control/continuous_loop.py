@@ -64,8 +64,8 @@ class ContinuousLoop:
 
     def start_from(self, known: Array | None) -> Array:
         """State of the controller at the start of a run: ``known`` from another run, or if None the given start."""
-        own = self.given.start if known is None else known
-        return check.array(f"state of controller {self.name!r}", own, (self.given.system.size,))
+        start = self.given.start if known is None else known
+        return check.array(f"state of controller {self.name!r}", start, (self.given.system.size,))
 
     def acting(self, span: tuple[float, float]) -> Array:
         """External inputs (m,) in a step over the times ``span``, minus the mean rates of the references.
@@ -116,9 +116,11 @@ def check_start(name: str, system: LinearPHDAE | PHDAE | Terminated, x: Array, u
     slopes = [(flow(start + APART * one, u) - here) / APART for one in free.T]
     tied = rows @ linalg.null_space((rows.T @ np.transpose(slopes)).T, rcond=SINGULAR)
     at_rest = flow(start, np.zeros_like(u))
-    own, by_inputs = tied.T @ at_rest, tied.T @ (here - at_rest)
+    constant, by_inputs = tied.T @ at_rest, tied.T @ (here - at_rest)
     gains = np.sum([np.abs(tied.T @ (flow(start, one) - at_rest)) for one in np.eye(u.size)], axis=0)
-    if np.any(np.abs(own + by_inputs) > CONSTRAINED * (np.abs(own) + np.abs(by_inputs)) + NOTHING * fastest * gains):
+    if np.any(
+        np.abs(constant + by_inputs) > CONSTRAINED * (np.abs(constant) + np.abs(by_inputs)) + NOTHING * fastest * gains
+    ):
         given = ", ".join(f"{value:.6g}" for value in x)
         raise ValueError(
             f"controller {name!r} starts with {given}, which contradicts the velocities of its ports there: "

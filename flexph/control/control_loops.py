@@ -207,11 +207,11 @@ class ControlLoops:
             if not (count < MANY or 8.0 * ROOM * count < available_memory()):
                 many = f"a period of {period:g} s is {count:.1e} calls in the run, more than memory holds"
                 raise TimedError(f"controller {loop.name!r}: {many}")
-            own = loop.start + period * np.arange(int(count) + 1)
-            own = own[own >= times[0]]
-            after = np.searchsorted(times, own).clip(1, times.size - 1)
-            near = np.minimum(abs(own - times[after - 1]), abs(times[after] - own)) <= FITS * period
-            calls.append(own[~near])
+            calls_of_loop = loop.start + period * np.arange(int(count) + 1)
+            calls_of_loop = calls_of_loop[calls_of_loop >= times[0]]
+            after = np.searchsorted(times, calls_of_loop).clip(1, times.size - 1)
+            near = np.minimum(abs(calls_of_loop - times[after - 1]), abs(times[after] - calls_of_loop)) <= FITS * period
+            calls.append(calls_of_loop[~near])
         union = np.unique(np.concatenate([times, *calls]))
         return union, np.isin(union, times)
 
@@ -233,7 +233,7 @@ class ControlLoops:
         if self.coupled is not None:
             self.coupled.restore(saved["coupled"])
         for loop in self.called:
-            own = saved["loops"][loop.name]
-            loop.calls, loop.memory, loop.near = int(own["calls"]), own["memory"], own["near"]
-            loop.outputs = tuple(own["outputs"])
+            state = saved["loops"][loop.name]
+            loop.calls, loop.memory, loop.near = int(state["calls"]), state["memory"], state["near"]
+            loop.outputs = tuple(state["outputs"])
             loop.keys = set(loop.outputs)

@@ -120,7 +120,7 @@ class CompiledCoupling:
     @property
     def error(self) -> BaseException | None:
         """Exception raised by a Python function of a feedback or a law, or None."""
-        errors = [own.error for own in self._feedback]
+        errors = [feedback.error for feedback in self._feedback]
         if self._functions is not None:
             errors.append(self._functions.error)
         return next((error for error in errors if error is not None), None)
@@ -130,10 +130,10 @@ class CompiledCoupling:
 
         If the last call of a C function was in this step, it is repeated and its result checked.
         """
-        for c, own in zip(self.coupled.feedback, self._feedback, strict=True):
-            time = own.call.time.item()
-            if own.call.in_c and start < time < end:
-                c.answer(time, own.call.readings.copy())
+        for c, arrays in zip(self.coupled.feedback, self._feedback, strict=True):
+            time = arrays.call.time.item()
+            if arrays.call.in_c and start < time < end:
+                c.answer(time, arrays.call.readings.copy())
 
     @property
     def finished(self) -> int:
@@ -148,7 +148,7 @@ class CompiledCoupling:
     def store_jacobian(self) -> None:
         """Store the Jacobian and the past inputs in ``coupled``, including those of withdrawn steps."""
         a = self._arrays
-        (known,), scale, length, speed = (own.tolist() for own in (a.known, a.scale, a.slope_length, a.laws.speed))
+        (known,), scale, length, speed = (field.tolist() for field in (a.known, a.scale, a.slope_length, a.laws.speed))
         numbers = scale[0], length[0], a.laws.force.copy(), speed[0]
         self.coupled.memory = a.past[3 - known :].copy(), a.slope.copy(), *numbers
 
@@ -157,8 +157,8 @@ class CompiledCoupling:
         if done:
             self.store_jacobian()
             self.coupled.states = _split(self._arrays.states[done - 1].copy(), self.coupled.controllers)
-            for c, own in zip(self.coupled.feedback, self._feedback, strict=True):
-                c.near = own.near
+            for c, arrays in zip(self.coupled.feedback, self._feedback, strict=True):
+                c.near = arrays.near
 
     def held(self, done: int) -> Array:
         """Mean inputs (done, i) at all ports of the mechanism in each of the first ``done`` steps."""
@@ -183,8 +183,8 @@ class CompiledCoupling:
             n, coupled = c.given.system.size, len(c.entries)
             E, mean = c.steps.E[:n, :n], a.means[:done, first.unknown : first.unknown + N]
             u, acting = (x[:done, first.input : first.input + M] for x in (a.given, self._linear.acting))
-            own = states[:, first.state : first.state + n]
-            every = 0.5 * np.einsum("ki,ij,kj->k", own, E, own)
+            states_of_controller = states[:, first.state : first.state + n]
+            every = 0.5 * np.einsum("ki,ij,kj->k", states_of_controller, E, states_of_controller)
             lost, output = h * np.einsum("ki,ij,kj->k", mean, c.steps.R, mean), mean @ c.steps.B
             if c.steps.laws:
                 closed = len(c.steps.laws)

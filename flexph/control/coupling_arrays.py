@@ -37,7 +37,9 @@ def linear_arrays(controllers: list[ContinuousLoop], states: list[Array], times:
     whole = list(zip(controllers, steps, firsts, strict=True))
     state = np.concatenate([first + np.arange(c.given.system.size) for c, _, (first, _) in whole])
     stored = np.concatenate([s.moving[: c.given.system.size] for c, s, _ in whole])
-    own = [first + i for c, _, (_, first) in whole for _, part, _, _ in c.coupled for i in range(part.start, part.stop)]
+    rows = [
+        first + i for c, _, (_, first) in whole for _, part, _, _ in c.coupled for i in range(part.start, part.stop)
+    ]
     (N, M), n = sizes.sum(axis=0).tolist(), state.size
     return Linear(
         E=block_diag(*(s.E for s in steps)),
@@ -49,7 +51,7 @@ def linear_arrays(controllers: list[ContinuousLoop], states: list[Array], times:
         end=np.zeros(n),
         begun=np.zeros(n),
         acting=np.hstack([np.pad(c.acting_over(times), ((0, 0), (0, len(c.steps.laws)))) for c in controllers]),
-        own=np.array(own, dtype=np.int64),
+        own=np.array(rows, dtype=np.int64),
         output_index=np.concatenate([c.entries for c in controllers]).astype(np.int64),
         u=np.zeros(M),
         mean=np.zeros(N),

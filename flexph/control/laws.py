@@ -172,8 +172,8 @@ class Line(NamedTuple):
         after elimination of all other unknowns. ``before`` (m,) are the rates at the start of the step.
         """
         (rates, forces), slopes = tried, -left[:, 1:]
-        own = np.maximum(np.diag(slopes), 0.0)
-        points = zip(laws, rates + own * forces, own, before, strict=True)
+        diagonal = np.maximum(np.diag(slopes), 0.0)
+        points = zip(laws, rates + diagonal * forces, diagonal, before, strict=True)
         near = np.array([law.intersection(float(f), float(s), float(b)) for law, f, s, b in points])
         held = np.isinf([law.stiffness(*point) for law, point in zip(laws, near.tolist(), strict=True)])
         off = np.where(held, HOLDS, 1.0) * (rates - near[:, 0])
@@ -219,11 +219,11 @@ class _Point(NamedTuple):
 
 def _solve_separately(laws: Sequence[Law], line: Line, forces: Array) -> _Point:
     """Separate solution of each law, with the given forces (m,) at the ports of all other laws."""
-    own = np.maximum(np.diag(line.slopes), 0.0)
-    free = line.free - line.slopes @ forces + own * forces
-    lines = zip(laws, free.tolist(), own.tolist(), line.before.tolist(), strict=True)
+    slopes = np.maximum(np.diag(line.slopes), 0.0)
+    free = line.free - line.slopes @ forces + slopes * forces
+    lines = zip(laws, free.tolist(), slopes.tolist(), line.before.tolist(), strict=True)
     rates, alone = np.array([law.intersection(*values) for law, *values in lines]).T
-    return _Point(rates, alone, float(np.linalg.norm(np.sqrt(own) * (forces - alone))))
+    return _Point(rates, alone, float(np.linalg.norm(np.sqrt(slopes) * (forces - alone))))
 
 
 def _newton_step(laws: Sequence[Law], line: Line, point: _Point) -> Array:

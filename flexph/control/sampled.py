@@ -178,7 +178,7 @@ class CalledLoop:
 
     def left(self, held: Array, last: LastStep) -> dict[str, Any]:
         """Data for :meth:`resume` in a further run, from the held inputs and the result of the last step."""
-        own = {
+        calls = {
             "memory": self.memory,
             "inputs": {port: held[self.ports[port]].copy() for port in self.outputs},
             "since": self.start,
@@ -186,7 +186,7 @@ class CalledLoop:
             "calls": self.calls,
             "near": self.near,
         }
-        return {**own, "last": tuple(last)} if self.reads_steps else own
+        return {**calls, "last": tuple(last)} if self.reads_steps else calls
 
     def call(self, time: float, x: Array, last: LastStep, held: Array) -> bool:
         """Read the sensors, call the controller and hold its outputs; True if it sets other ports than before.

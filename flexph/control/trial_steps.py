@@ -99,9 +99,9 @@ class TrialSteps(NamedTuple):
 
     def _trial_result(self, inputs: Array, forces: Array, result: Any, end: Array, output: Array) -> TrialStep:
         steps, parts, rates, first = [], [], [], 0
-        for c, own, acting in zip(self.controllers, self.states, self.acting, strict=True):
+        for c, state, acting in zip(self.controllers, self.states, self.acting, strict=True):
             last, u = first + len(c.steps.laws), c.total_input(acting, output)
-            step = c.steps.step(own, self.h, u, forces[first:last])
+            step = c.steps.step(state, self.h, u, forces[first:last])
             parts += [-step.output[part] for _, part, *_ in c.coupled]
             steps.append((step, u))
             rates.append(step.rates)

@@ -99,15 +99,15 @@ def compose(
     (['a', 'b'], True)
     """
     pairs = _pairs(first, second, ports)
-    own, other = _entries(first, pairs), _entries(second, pairs.values())
+    entries, other = _entries(first, pairs), _entries(second, pairs.values())
     FA, EA = _scaled(first)
     FB, EB = _scaled(second)
     # with f_A = x, e_A = y: f_B = −x, e_B = y, or gyrative e_B = x, f_B = −y
     shared = [EB[:, other], -FB[:, other]] if gyrative else [-FB[:, other], EB[:, other]]
-    M = np.vstack([np.hstack([FA[:, own], EA[:, own]]), np.hstack(shared)])
+    M = np.vstack([np.hstack([FA[:, entries], EA[:, entries]]), np.hstack(shared)])
     L = left_null(M)
     LA, LB = L[:, : first.size], L[:, first.size :]
-    one, three = (np.setdiff1d(np.arange(D.size), used) for D, used in ((first, own), (second, other)))
+    one, three = (np.setdiff1d(np.arange(D.size), used) for D, used in ((first, entries), (second, other)))
     names = [name for name in first.ports if name not in pairs]
     others = [name for name in second.ports if name not in set(pairs.values())]
     named = spans.consecutive_of(first.ports, names) | spans.consecutive_of(second.ports, others, one.size)

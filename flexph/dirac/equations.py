@@ -69,9 +69,9 @@ class Layout:
     def flow_controlled(self) -> Array:
         """Mask of the entries of flow-controlled relations, whose flows and efforts are exchanged."""
         controlled = np.zeros(self.size(tuple(self.spans)), dtype=bool)
-        own = self.slices(self.resistive, self.size(self.storage))
+        slices = self.slices(self.resistive, self.size(self.storage))
         for name, relation in self.relations.items():
-            controlled[own[name]] = relation.controlled == "flow"
+            controlled[slices[name]] = relation.controlled == "flow"
         return controlled
 
 

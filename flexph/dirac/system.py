@@ -104,10 +104,12 @@ class PortHamiltonian(PickledByCall):
         else:
             if given or self.hessian is not None:
                 raise ValueError(f"lagrangian replaces H, gradient and hessian, but got {given or ['hessian']}, too")
-            own = self.lagrangian
-            if isinstance(own, LagrangianSubspace) and own.size != self.size:
-                raise ValueError(f"sample must have the {own.size} parameters of the subspace, got {self.size}")
-            energy = LagrangianStorage.of_subspace(own) if isinstance(own, LagrangianSubspace) else own
+            lagrangian = self.lagrangian
+            if isinstance(lagrangian, LagrangianSubspace) and lagrangian.size != self.size:
+                raise ValueError(f"sample must have the {lagrangian.size} parameters of the subspace, got {self.size}")
+            energy = (
+                LagrangianStorage.of_subspace(lagrangian) if isinstance(lagrangian, LagrangianSubspace) else lagrangian
+            )
             energy.check(self.sample)
         object.__setattr__(self, "energy", energy)
 

@@ -149,9 +149,9 @@ class _Held:
 
     def defect(self, x: Array, step: float) -> str | None:
         """Text on the most violated constraint at the start x of a run; None if all are satisfied to round-off."""
-        own = x[: self.system.size]
-        values = np.asarray(self.constraints.function(own))
-        scale = np.abs(dense(self.constraints.jacobian(own))) @ np.maximum(np.abs(own), self.system.floor(own))
+        states = x[: self.system.size]
+        values = np.asarray(self.constraints.function(states))
+        scale = np.abs(dense(self.constraints.jacobian(states))) @ np.maximum(np.abs(states), self.system.floor(states))
         worst = int(np.argmax(np.abs(values) / np.maximum(scale, 1e-300)))
         if abs(values[worst]) <= OFF * scale[worst]:
             return None

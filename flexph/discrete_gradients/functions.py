@@ -56,9 +56,9 @@ def coordinate_increments(function: Scalar, gradient: Vector, x0: Any, x1: Any, 
     """
     x0, x1 = _states(x0, x1)
     function, gradient = _answers(function, gradient, x0.shape)
-    own = np.flatnonzero(_part(np.ones(x0.size), states))
-    forth = _increments(function, gradient, x0, x1, order=own.tolist())
-    back = _increments(function, gradient, x0, x1, order=own[::-1].tolist())
+    indices = np.flatnonzero(_part(np.ones(x0.size), states))
+    forth = _increments(function, gradient, x0, x1, order=indices.tolist())
+    back = _increments(function, gradient, x0, x1, order=indices[::-1].tolist())
     return check.array("the discrete gradient", 0.5 * (forth + back), x0.shape)
 
 

@@ -49,7 +49,8 @@ class Labels:
         """
         xarray = needed("xarray", "to_xarray")
         variables, coordinates = (
-            {name: (v.dims, v.values, v.attrs) for name, v in own.items()} for own in (self.variables, self.coordinates)
+            {name: (v.dims, v.values, v.attrs) for name, v in entries.items()}
+            for entries in (self.variables, self.coordinates)
         )
         return xarray.Dataset(variables, coordinates, dict(self.attrs))
 

@@ -42,8 +42,8 @@ def listed(names: Iterable[str], most: int = 6) -> str:
 
     For more than ``most`` names it has the first ones, and the number of all.
     """
-    own = list(names)
-    return ", ".join(own[:most]) + (f", … ({len(own)})" if len(own) > most else "")
+    texts = list(names)
+    return ", ".join(texts[:most]) + (f", … ({len(texts)})" if len(texts) > most else "")
 
 
 def _cell(value: Any) -> str:

@@ -209,7 +209,7 @@ def _current(body: AnyBody, state: BodyState) -> dict[str, Array]:
     if not isinstance(body, NodalBody) or not body.current:
         return {}
     gradients = deformation_gradients(body, state.centres, state.rotations)
-    return {name: own.in_cells(own.of(gradients, state.stress)) for name, own in body.current.items()}
+    return {name: field.in_cells(field.of(gradients, state.stress)) for name, field in body.current.items()}
 
 
 def _at_points(part: Solution, body: str, *, view: View, corners: Array, points: Points) -> dict[str, Array]:
@@ -227,10 +227,13 @@ def _at_points(part: Solution, body: str, *, view: View, corners: Array, points:
         sigma = part[f"{body}.stress"]
         at = lambda smooth, f=field, s=sigma: at_nodes(f, s, smoothed=smooth)  # noqa: E731
         if points.discontinuous:
-            own = at(False).reshape(len(sigma), -1, 6)[:, corners]
-            quantities |= {name: own}
+            at_corners = at(False).reshape(len(sigma), -1, 6)[:, corners]
+            quantities |= {name: at_corners}
             if name in invariant:
-                quantities |= {f"{name}_principal": principal_stresses(own), f"{name}_von_mises": von_mises(own)}
+                quantities |= {
+                    f"{name}_principal": principal_stresses(at_corners),
+                    f"{name}_von_mises": von_mises(at_corners),
+                }
         if points.smoothed:
             even = at(True).reshape(len(sigma), -1, 6)[:, corners]
             quantities |= {f"{name}_smoothed": even}

@@ -129,4 +129,4 @@ def _mode_displacement(base: MechanismView, shape: Array) -> list[Array]:
         local = v + lever @ turn.T + (body.view.shape @ rate).reshape(-1, d)
         moved.append(local @ base.rotations(name).T)
     largest = np.linalg.norm(np.vstack(moved), axis=1).max()
-    return [own / largest for own in moved]
+    return [displacement / largest for displacement in moved]

@@ -74,7 +74,7 @@ def write_surface(
     cells = [
         outer_triangles(part.cells, part.cell_type) if part.cell_type != "triangle" else part.cells for part in chosen
     ]
-    triangles = np.concatenate([own + start for own, start in zip(cells, starts, strict=False)])
+    triangles = np.concatenate([numbers + start for numbers, start in zip(cells, starts, strict=False)])
     points = np.concatenate([part.at(0) for part in chosen]).astype(float)
     mesh = meshio.Mesh(points, [("triangle", triangles.astype(np.int32))])  # meshio prints a warning of larger ones
     with staged(path) as part_file:

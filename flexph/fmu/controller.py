@@ -69,13 +69,13 @@ def fmu_controller(
     """
     unit = _Unit.read(Path(path))
     outputs = {port: (names,) if isinstance(names, str) else tuple(names) for port, names in ports.items()}
-    own = dict(parameters or {})
-    for name in [*sensors, *own, *(name for names in outputs.values() for name in names)]:
+    values = dict(parameters or {})
+    for name in [*sensors, *values, *(name for names in outputs.values() for name in names)]:
         check.lookup("variable", name, unit.references, f"the unit {str(path)!r}")
     vector = [name for name, quantity in sensors.items() if not quantity.scalar]
     if vector:
         raise ValueError(f"sensors of a unit must be scalars, got {vector}")
-    law = _Law(unit, period, tuple(sensors), outputs, own)
+    law = _Law(unit, period, tuple(sensors), outputs, values)
     return Sampled(function=law, period=period, sensors=sensors, memory={"history": ()})
 
 

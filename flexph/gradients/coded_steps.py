@@ -62,11 +62,11 @@ class RunDerivatives(NamedTuple):
 
         ``weights`` are the derivatives of the functional with respect to the data of the run.
         """
-        own = np.concatenate([np.ravel(part) for part in _parts(origin, weights, self.nodal)])
-        if np.abs(own) @ self.unresolved > NEGLIGIBLE * (np.abs(own) @ self.sizes):
+        column = np.concatenate([np.ravel(part) for part in _parts(origin, weights, self.nodal)])
+        if np.abs(column) @ self.unresolved > NEGLIGIBLE * (np.abs(column) @ self.sizes):
             return None
         number, parameter = self.entries
-        found = np.bincount(parameter, own[number] * self.values, minlength=len(origin.parameters))
+        found = np.bincount(parameter, column[number] * self.values, minlength=len(origin.parameters))
         sizes = map(size_of, origin.parameters.values())
         return {name: float(by / size) for (name, by, size) in zip(origin.parameters, found, sizes, strict=True)}
 
@@ -122,7 +122,7 @@ def _changes(origin: DifferenceBase, pair: tuple[RunData, RunData], nodal: Seque
 
 def _parts(origin: DifferenceBase, weights: FunctionalDerivatives, nodal: Sequence[str]) -> list[Array]:
     """Derivatives of a functional with respect to all numbers, in the order of :func:`_changes`."""
-    by_reading = {name: np.zeros_like(own) for name, own in origin.sample.readings.items()}
+    by_reading = {name: np.zeros_like(reading) for name, reading in origin.sample.readings.items()}
     by_reading[weights.name][:, weights.component] = weights.slopes
     return [*weights.arrays, *weights.inputs.by_port(nodal), weights.jumps, *by_reading.values()]
 
@@ -144,13 +144,13 @@ def _resolved(moved: Array, code: Array) -> tuple[tuple[Array, Array], Array, Ar
         supports = _supports(left[kinds, :, :rank], code)
         of = code[:, supports].transpose(1, 0, 2)  # (kinds, samples, rank)
         rows = np.flatnonzero(ranks[kind] == rank)
-        own = np.searchsorted(kinds, kind[rows])
-        by = np.einsum("krt,kt->kr", np.linalg.pinv(of)[own], scaled[rows])
-        residuals = np.abs(np.einsum("ktr,kr->kt", of[own], by) - scaled[rows]).max(axis=1)
+        kinds_of_rows = np.searchsorted(kinds, kind[rows])
+        by = np.einsum("krt,kt->kr", np.linalg.pinv(of)[kinds_of_rows], scaled[rows])
+        residuals = np.abs(np.einsum("ktr,kr->kt", of[kinds_of_rows], by) - scaled[rows]).max(axis=1)
         good = np.flatnonzero(residuals <= FITTED)
         fits[rows[good]] = True
         numbers.append(np.repeat(rows[good], rank))
-        parameters.append(supports[own[good]].ravel())
+        parameters.append(supports[kinds_of_rows[good]].ravel())
         found.append((by[good] * size[rows[good], None]).ravel())
     return (np.concatenate(numbers), np.concatenate(parameters)), np.concatenate(found), np.flatnonzero(~fits)
 

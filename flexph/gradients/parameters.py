@@ -327,11 +327,11 @@ def change_of(weights: FunctionalDerivatives, after: RunData, before: RunData) -
     """Change of a functional between two samples, to first order, and the sum of the absolute values of its terms."""
     total = size = 0.0
     pairs = zip(weights.arrays, after.arrays, before.arrays, strict=True)
-    terms = [own * array_change(last, first) for own, last, first in pairs if last is not first]
+    terms = [weight * array_change(last, first) for weight, last, first in pairs if last is not first]
     if after.inputs is not before.inputs:
         nodal = weights.inputs.origin.nodal_ports(after.inputs, before.inputs)
         ports = zip(weights.inputs.by_port(nodal), after.inputs.changes(before.inputs, nodal), strict=True)
-        terms += [own * moved for own, moved in ports]
+        terms += [weight * moved for weight, moved in ports]
     if after.jumps is not before.jumps:
         terms.append(weights.jumps * array_change(after.jumps, before.jumps))
     last, first = after.readings[weights.name], before.readings[weights.name]

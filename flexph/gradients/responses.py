@@ -162,10 +162,10 @@ def _of_history(functional: Functional, name: str, found: ForwardSensitivities) 
     """
     times = found.solution.times
     rows = {key: one.reshape(len(times), -1) for key, one in found.by[name].items()}
-    own = component_of(functional.component, functional.quantity, found.values[name].reshape(len(times), -1))
-    slopes = functional.slopes(times, own)
+    values = component_of(functional.component, functional.quantity, found.values[name].reshape(len(times), -1))
+    slopes = functional.slopes(times, values)
     by = {key: float(slopes @ one[:, functional.component]) for key, one in rows.items()}
-    return functional.value(times, own), by
+    return functional.value(times, values), by
 
 
 def _shaped(quantity: Quantity, values: Array) -> Array:
@@ -185,13 +185,13 @@ def _slope(name: str, function: Callable[..., Any], parameters: Mapping[str, flo
     """
     size = step_of(parameters[key])
     at = [{**parameters, key: parameters[key] + k * size} for k in (-3, -2, -1, 1, 2, 3)]
-    own = [_function_value(name, function, one) for one in at]
-    pairs = np.array([own[3] - own[2], own[4] - own[1], own[5] - own[0]])
+    values = [_function_value(name, function, one) for one in at]
+    pairs = np.array([values[3] - values[2], values[4] - values[1], values[5] - values[0]])
     fine = float(np.array([*ORDER_SIX.values()]) @ pairs) / size
     coarse = float(8.0 * pairs[0] - pairs[1]) / (12.0 * size)
-    noise = 1e-12 * float(np.abs(own).max()) / size
+    noise = 1e-12 * float(np.abs(values).max()) / size
     here = _function_value(name, function, parameters)
-    bend = (own[0] + own[5] - 2.0 * here - 9.0 * (own[2] + own[3] - 2.0 * here)) / size  # nonzero at a kink
+    bend = (values[0] + values[5] - 2.0 * here - 9.0 * (values[2] + values[3] - 2.0 * here)) / size  # nonzero at a kink
     if max(abs(fine - coarse), abs(bend)) > AGREED * float(np.abs(pairs).max()) / size + noise:
         raise ValueError(f"values[{name!r}] must be a smooth function, it is not near {key} = {parameters[key]:g}")
     return fine

@@ -69,14 +69,14 @@ def sensed_of(run: GradientRun, functional: Functional) -> SensedFunctional:
     else:
         steps = steps_of_run(run.solution)
         times, every = steps.times, read_steps(problem, quantity, steps)
-    own = component_of(functional.component, quantity, every)
-    slopes = functional.slopes(times, own)
+    values = component_of(functional.component, quantity, every)
+    slopes = functional.slopes(times, values)
     rows = np.flatnonzero(slopes)
     rows = rows if rows.size else np.array([0])
     if isinstance(run, SegmentedRun) and rows.size > len(times) // 2:
         raise ValueError(_without_checkpoints(functional, rows.size, len(times)))
     places = run.states(rows) if steps is None else steps.select(rows)
-    return SensedFunctional(functional.value(times, own), places, slopes[rows], rows, own)
+    return SensedFunctional(functional.value(times, values), places, slopes[rows], rows, values)
 
 
 def value_at_times(functional: Functional, own: SensedFunctional, times: Array) -> float:

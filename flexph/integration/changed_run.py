@@ -86,7 +86,7 @@ def continue_run(
     old = run.final_mechanism
     bodies = old.bodies
     pairs = zip(bodies.values(), mechanism.bodies.values(), strict=False)
-    if list(bodies) != list(mechanism.bodies) or any(_whole(own) is not _whole(other) for own, other in pairs):
+    if list(bodies) != list(mechanism.bodies) or any(_whole(body) is not _whole(other) for body, other in pairs):
         raise ValueError("mechanism must have the same bodies as the run: make it by run.mechanism.replace(...)")
     start, joint_change = run.final, None
     if [c.name for c in old.connections] != [c.name for c in mechanism.connections]:

@@ -287,15 +287,15 @@ def _changing(system: Any, start: Any, method: Method | None, changes: Sequence[
 
     Raises ValueError if the system or the method does not support this.
     """
-    own = method or _DEFAULT
-    if not (isinstance(system, Mechanism) and isinstance(own, MechanismMethod)):
+    scheme = method or _DEFAULT
+    if not (isinstance(system, Mechanism) and isinstance(scheme, MechanismMethod)):
         what = "a Solution as start needs" if isinstance(start, Solution) else "changes need"
         raise ValueError(f"{what} a mechanism and Exact(), Exact4(), ExactGauss() or Decaying(), got {method}")
     if isinstance(start, Solution):
         return lambda run, times, options: continue_run(
-            run, system, times, method=own, options=options, changes=changes
+            run, system, times, method=scheme, options=options, changes=changes
         )
-    return partial(run_with_changes, system, method=own, changes=changes)
+    return partial(run_with_changes, system, method=scheme, changes=changes)
 
 
 def _cannot_go_on(system: Any, method: Method | None) -> str:

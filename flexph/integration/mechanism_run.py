@@ -349,7 +349,7 @@ def _with_controllers(ledger: Ledger, coupled: CoupledControllers, rows: Mapping
             done = next(works)
             work[port] = work[port] - done
             controllers[c.name] = controllers[c.name] + done
-    stored = {f"stored {c.name}": own for c, own in zip(coupled.controllers, energy, strict=True)}
+    stored = {f"stored {c.name}": stored_energy for c, stored_energy in zip(coupled.controllers, energy, strict=True)}
     return replace(
         ledger, energy={**ledger.energy, **stored}, work=work, controllers=controllers, dissipation=dissipation
     )

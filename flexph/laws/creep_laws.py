@@ -288,5 +288,5 @@ def magic_formula(
         raise ValueError(f"shape must be above 0 and at most 2, got {shape}")
     if check.number("curvature", curvature) > 1.0:
         raise ValueError(f"curvature must be at most 1, got {curvature}")
-    own = along, across, bound, float(shape), float(curvature), least, 0.0, 0.0
-    return CreepLaw("magic", own, friction is not None)
+    parameters = along, across, bound, float(shape), float(curvature), least, 0.0, 0.0
+    return CreepLaw("magic", parameters, friction is not None)

@@ -367,7 +367,7 @@ def table(
         curve = interpolate.PPoly(np.array([np.diff(y) / np.diff(x), y[:-1]]), x)
     else:
         curve = getattr(interpolate, SPLINES[shape])(x, y)
-    inner = [tuple(own[::-1]) for own in curve.c.T.tolist()]
+    inner = [tuple(column[::-1]) for column in curve.c.T.tolist()]
     slopes = curve(x[[0, -1]], 1)
     pieces = [(float(y[0]), float(slopes[0])), *inner, (float(y[-1]), float(slopes[1]))]
     return _pieces(f"table of {x.size} points ({shape})", x.tolist(), [x[0], *x.tolist()], pieces)
@@ -453,15 +453,15 @@ def _pieces(
     ``forces`` are their coefficients by ascending powers. The energy is continuous, and zero at x = 0.
     """
     size = 1 + max(map(len, forces))
-    energies = [[0.0, *(k / (i + 1) for i, k in enumerate(own))] for own in forces]
-    energies = [own + [0.0] * (size - len(own)) for own in energies]
+    energies = [[0.0, *(k / (i + 1) for i, k in enumerate(coefficients))] for coefficients in forces]
+    energies = [coefficients + [0.0] * (size - len(coefficients)) for coefficients in energies]
     at = lambda i, x: sum(k * (x - bases[i]) ** j for j, k in enumerate(energies[i]))  # noqa: E731
     for i, edge in enumerate(edges):
         energies[i + 1][0] = at(i, edge) - at(i + 1, edge)
     origin = int(np.searchsorted(edges, 0.0, side="right"))
     offset = at(origin, 0.0)
-    for own in energies:
-        own[0] -= offset
+    for coefficients in energies:
+        coefficients[0] -= offset
     return ElasticLaw(name, tuple(map(float, edges)), tuple(map(float, bases)), tuple(map(tuple, energies)))
 
 

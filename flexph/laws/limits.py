@@ -45,7 +45,7 @@ def beyond(law: ElasticLaw, lower: float, upper: float) -> ElasticLaw:
 
 
 def _mirrored(powers: tuple[float, ...]) -> tuple[float, ...]:
-    return tuple(-own if k % 2 else own for k, own in enumerate(powers))
+    return tuple(-coefficient if k % 2 else coefficient for k, coefficient in enumerate(powers))
 
 
 def _outside(

@@ -217,13 +217,13 @@ class Shifted(Memo):
         """
         p = self.split
         if p is None:
-            own, rows = _unit(self.system.E.diagonal()), self.system.G
+            units, rows = _unit(self.system.E.diagonal()), self.system.G
         else:
             stress = _unit(p.C.diagonal())
             stiffness, rows = _squares(p.D.T, stress), p.G
-            own = _unit(np.where(stiffness > 0.0, stiffness, p.M.diagonal()))
-        multiplier = _unit(_squares(rows, own))
-        return np.concatenate([own, multiplier] if p is None else [own, stress, multiplier])
+            units = _unit(np.where(stiffness > 0.0, stiffness, p.M.diagonal()))
+        multiplier = _unit(_squares(rows, units))
+        return np.concatenate([units, multiplier] if p is None else [units, stress, multiplier])
 
     @once
     def _matrices(self) -> tuple[Any, Any, Any]:
@@ -239,8 +239,8 @@ class Shifted(Memo):
         column = np.concatenate([a.col + j for _, a, _, j in entries])
         power = np.concatenate([np.full(a.nnz, k) for k, a, _, _ in entries])
         values = np.concatenate([a.data for _, a, _, _ in entries]) * self._scale[row] * self._scale[column]
-        places, own = np.unique(column.astype(np.int64) * total + row, return_inverse=True)
-        data = np.bincount(power * places.size + own, values, 3 * places.size).reshape(3, -1)
+        places, entry = np.unique(column.astype(np.int64) * total + row, return_inverse=True)
+        data = np.bincount(power * places.size + entry, values, 3 * places.size).reshape(3, -1)
         indices, ends = places % max(total, 1), np.searchsorted(places, np.arange(total + 1, dtype=np.int64) * total)
         return tuple(sparse.csc_array((a, indices.astype(np.int32), ends.astype(np.int32)), (total,) * 2) for a in data)
 

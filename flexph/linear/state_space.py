@@ -94,9 +94,9 @@ def _without_algebraic_states(e: Array, a: Array, b: Array) -> StateSpace:
 
 def _row_scale(a22: Array, a21: Array) -> Array:
     """Factors by which algebraic equations are scaled to one size, from A₂₂ where it is not zero, else from A₂₁."""
-    own, other = np.abs(a22).max(axis=1, initial=0.0), np.abs(a21).max(axis=1, initial=0.0)
-    noise = float(np.finfo(float).eps * own.max(initial=1e-300))
-    return 1.0 / np.where(own > noise, np.sqrt(np.maximum(own, 1e-300)), np.where(other > 0.0, other, 1.0))
+    diagonal, other = np.abs(a22).max(axis=1, initial=0.0), np.abs(a21).max(axis=1, initial=0.0)
+    noise = float(np.finfo(float).eps * diagonal.max(initial=1e-300))
+    return 1.0 / np.where(diagonal > noise, np.sqrt(np.maximum(diagonal, 1e-300)), np.where(other > 0.0, other, 1.0))
 
 
 def audited(model: StateSpace) -> StateSpace:

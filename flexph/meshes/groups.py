@@ -70,12 +70,12 @@ def _numbered(mesh: meshio.Mesh, key: str) -> list[tuple[int, int, str]]:
     dimensions use the number.
     """
     tags = mesh.cell_data.get(key, [])
-    own = [(b, int(t)) for b, numbers in enumerate(tags) if len(numbers) for t in np.unique(numbers) if t]
+    pairs = [(b, int(t)) for b, numbers in enumerate(tags) if len(numbers) for t in np.unique(numbers) if t]
     names = _names_of_tags(mesh, key)
     dim = [dimension(block.type) for block in mesh.cells]
-    bare = {(t, dim[b]) for b, t in own if not names(t, dim[b])}
+    bare = {(t, dim[b]) for b, t in pairs if not names(t, dim[b])}
     groups = []
-    for b, t in own:
+    for b, t in pairs:
         alone = len([1 for tag, _ in bare if tag == t]) == 1
         groups += [(b, t, n) for n in names(t, dim[b]) or [str(t) if alone else f"{KINDS[dim[b]]} {t}"]]
     return groups

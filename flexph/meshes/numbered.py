@@ -79,7 +79,7 @@ def numbered_mesh(nodes: Iterable[tuple[Array, Array]], cells: Iterable[Cells]) 
     Raises ValueError if there are no volume or surface elements, and for a number that is given twice.
     """
     nodes, kept = list(nodes), [block for block in cells if len(block.numbers)]
-    numbers = np.concatenate([np.zeros(0, dtype=int), *(own for own, _ in nodes)])
+    numbers = np.concatenate([np.zeros(0, dtype=int), *(numbers_of_nodes for numbers_of_nodes, _ in nodes)])
     points = np.vstack([np.zeros((0, 3)), *(at for _, at in nodes)])
     order = np.argsort(numbers, kind="stable")
     _refuse_twice("node", numbers)
@@ -91,6 +91,6 @@ def numbered_mesh(nodes: Iterable[tuple[Array, Array]], cells: Iterable[Cells]) 
 
 
 def _refuse_twice(what: str, numbers: Array) -> None:
-    own, count = np.unique(numbers, return_counts=True)
+    distinct, count = np.unique(numbers, return_counts=True)
     if np.any(count > 1):
-        raise ValueError(f"{what} numbers must be unique, got {own[count > 1][0]} twice")
+        raise ValueError(f"{what} numbers must be unique, got {distinct[count > 1][0]} twice")

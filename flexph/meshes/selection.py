@@ -97,9 +97,9 @@ def _restricted(mesh: meshio.Mesh, kept: dict[int, Array], body: Array) -> meshi
     blocks = sorted(kept)
     sets: dict[str, list[Array]] = {}
     for name, members in cell_groups(mesh).items():
-        own = {b: np.flatnonzero(np.isin(kept[b], cells)) for b, cells in members.items() if b in kept}
-        if any(len(cells) for cells in own.values()):
-            sets[name] = [own.get(b, np.zeros(0, dtype=int)) for b in blocks]
+        within = {b: np.flatnonzero(np.isin(kept[b], cells)) for b, cells in members.items() if b in kept}
+        if any(len(cells) for cells in within.values()):
+            sets[name] = [within.get(b, np.zeros(0, dtype=int)) for b in blocks]
     points = {name: nodes[np.isin(nodes, body)] for name, nodes in point_groups(mesh).items()}
     chosen: meshio.Mesh = copy(mesh)
     chosen.cells = cell_blocks((mesh.cells[b].type, np.asarray(mesh.cells[b].data)[kept[b]]) for b in blocks)

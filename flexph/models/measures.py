@@ -162,10 +162,10 @@ def number_of(run: Any, measure: Measure) -> float:
         raise ValueError(
             f"component {measure.component} does not exist: the sensor has {values.shape[1]}, counted from 0"
         )
-    functional, own = functional_of(measure), values[:, measure.component]
+    functional, readings = functional_of(measure), values[:, measure.component]
     if functional is None:
-        return float(EXTREMES[measure.take](own - level_of(measure, measure.target)))
-    return functional.value(times, own)
+        return float(EXTREMES[measure.take](readings - level_of(measure, measure.target)))
+    return functional.value(times, readings)
 
 
 def series_of(run: Any, reading: Reading | Entry) -> tuple[Array, Array]:

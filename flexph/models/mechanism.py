@@ -63,11 +63,11 @@ def _places(given: Any, here: Builder) -> Iterator[tuple[Any, Builder]]:
         for i, one in enumerate(given):
             yield from _places(one, here.at(i))
     elif isinstance(given, SHAPES):
-        own = cast("Any", given)
-        if own.makes is Skin:
-            yield from _places(own.ports, here.at("ports"))
+        entries = cast("Any", given)
+        if entries.makes is Skin:
+            yield from _places(entries.ports, here.at("ports"))
         else:
-            yield own.port, here.at("port")
+            yield entries.port, here.at("port")
     else:
         yield given, here
 

@@ -112,7 +112,7 @@ class FiguresOfRun:
 
         Bounds and limits may differ.
         """
-        data = {key: own for key, own in json.loads(self.data).items() if key not in UNRELATED}
+        data = {key: value for key, value in json.loads(self.data).items() if key not in UNRELATED}
         return self.entry.run, self.entry.measures, json.dumps(data, sort_keys=True)
 
     @property

@@ -142,8 +142,8 @@ def check_outputs(outputs: Outputs, mechanism: Mechanism, here: Builder) -> None
     for file, columns in outputs.tables.items():
         _check_headings(file, columns, mechanism, here)
         if len({_is_of_steps(reading, mechanism) for reading in columns.values()}) > 1:
-            own = "reactions and multipliers belong to steps, whose times differ: write them to a separate table"
-            raise here.at("tables", file).misfit(own)
+            reason = "reactions and multipliers belong to steps, whose times differ: write them to a separate table"
+            raise here.at("tables", file).misfit(reason)
     for name, measure in outputs.measures.items():
         place = here.at("measures", name)
         check_reading(measure.of, mechanism, place.at("of"))

@@ -235,9 +235,9 @@ class _Writer:
         if any(type(value) is kind.makes for kind in all_kinds().parts):
             return self.values(dict(_changed(value)), path)
         described: tuple[type[Entry], ...] = (*SHAPES, *LAWS, CoulombFriction)
-        for own in described:
-            if type(value) is own.makes:
-                return {"kind": kind_of(own), **self.values(dict(_changed(value)), path)}
+        for item in described:
+            if type(value) is item.makes:
+                return {"kind": kind_of(item), **self.values(dict(_changed(value)), path)}
         if callable(value):
             return {"function": _import_path(value, path)}
         raise ValueError(f"{path} cannot be written: a file cannot hold {type(value).__name__}")

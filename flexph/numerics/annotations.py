@@ -104,8 +104,8 @@ def _one_of_kind(kind: type) -> Condition:
 
     def ask(name: str, value: Any) -> None:
         if not isinstance(value, kind):
-            own = f" {check.shown(value)}" if isinstance(value, int | float | str) else ""
-            raise ValueError(f"{name} must be {words}{remedy}, got {type(value).__name__}{own}")
+            shown = f" {check.shown(value)}" if isinstance(value, int | float | str) else ""
+            raise ValueError(f"{name} must be {words}{remedy}, got {type(value).__name__}{shown}")
 
     return Condition(words, lambda v: isinstance(v, kind), ask, remedy)
 

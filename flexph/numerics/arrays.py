@@ -59,21 +59,21 @@ def block_diag(*blocks: Array) -> Array:
 
 def sparse_block_diag(blocks: Iterable[Any]) -> Any:
     """Block-diagonal matrix of sparse or dense blocks in the CSR format; ten times as fast as SciPy's."""
-    own = [b if sparse.issparse(b) and b.format == "csr" else sparse.csr_array(b) for b in blocks]
-    own = [b for b in own if b.shape != (0, 0)]
-    if not own:
+    kept = [b if sparse.issparse(b) and b.format == "csr" else sparse.csr_array(b) for b in blocks]
+    kept = [b for b in kept if b.shape != (0, 0)]
+    if not kept:
         return no_entries(0, 0)
-    rows, columns = np.array([(0, 0), *(b.shape for b in own)]).cumsum(axis=0).T
-    if not any(b.indptr[-1] for b in own):
+    rows, columns = np.array([(0, 0), *(b.shape for b in kept)]).cumsum(axis=0).T
+    if not any(b.indptr[-1] for b in kept):
         return no_entries(int(rows[-1]), int(columns[-1]))
-    if len(own) == 1 and own[0].dtype == float:
-        return own[0]
-    ends = np.cumsum([0, *(b.indptr[-1] for b in own)])
+    if len(kept) == 1 and kept[0].dtype == float:
+        return kept[0]
+    ends = np.cumsum([0, *(b.indptr[-1] for b in kept)])
     return sparse.csr_array(
         (
-            np.concatenate([b.data for b in own]).astype(float, copy=False),
-            np.concatenate([b.indices + column for b, column in zip(own, columns, strict=False)]),
-            np.concatenate([[0], *(b.indptr[1:] + end for b, end in zip(own, ends, strict=False))]),
+            np.concatenate([b.data for b in kept]).astype(float, copy=False),
+            np.concatenate([b.indices + column for b, column in zip(kept, columns, strict=False)]),
+            np.concatenate([[0], *(b.indptr[1:] + end for b, end in zip(kept, ends, strict=False))]),
         ),
         shape=(int(rows[-1]), int(columns[-1])),
     )
@@ -120,20 +120,20 @@ def widened(rows: Any, first: int, size: int) -> Any:
     """Sparse matrix with ``size`` columns that has ``rows`` in its columns from ``first`` on, and zeros elsewhere."""
     if not rows.shape[1]:
         return no_entries(rows.shape[0], int(size))
-    own = sparse.csr_array(rows)
-    return sparse.csr_array((own.data, own.indices + first, own.indptr), shape=(own.shape[0], int(size)))
+    matrix = sparse.csr_array(rows)
+    return sparse.csr_array((matrix.data, matrix.indices + first, matrix.indptr), shape=(matrix.shape[0], int(size)))
 
 
 def stacked(parts: Sequence[Any], columns: int) -> Any:
     """Sparse matrices with ``columns`` columns on top of each other, in CSR format; three times as fast as SciPy's."""
-    own = [p for p in parts if p.shape[0]]
-    if len(own) == 1:
-        return own[0]
-    if not any(p.nnz for p in own):
-        return no_entries(sum(p.shape[0] for p in own), columns)
-    ends = np.cumsum([0, *(p.indptr[-1] for p in own)])
-    ptr = np.concatenate([[0], *(p.indptr[1:] + end for p, end in zip(own, ends, strict=False))])
-    entries = np.concatenate([p.data for p in own]), np.concatenate([p.indices for p in own]), ptr
+    nonempty = [p for p in parts if p.shape[0]]
+    if len(nonempty) == 1:
+        return nonempty[0]
+    if not any(p.nnz for p in nonempty):
+        return no_entries(sum(p.shape[0] for p in nonempty), columns)
+    ends = np.cumsum([0, *(p.indptr[-1] for p in nonempty)])
+    ptr = np.concatenate([[0], *(p.indptr[1:] + end for p, end in zip(nonempty, ends, strict=False))])
+    entries = np.concatenate([p.data for p in nonempty]), np.concatenate([p.indices for p in nonempty]), ptr
     return sparse.csr_array(entries, shape=(ptr.size - 1, columns))
 
 

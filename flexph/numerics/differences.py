@@ -34,8 +34,8 @@ def state_sizes(x: Array, parts: Iterable[slice] = ()) -> Array:
     largest = float(np.abs(x).max(initial=0.0))
     floor = np.full(x.size, min(0.1 * largest, 1.0) if largest > 0.0 else 1.0)
     for part in parts:
-        own = 0.1 * float(np.abs(x[part]).max(initial=0.0))
-        floor[part] = np.maximum(own, 1e-2 * floor[part]) if own > 0.0 else floor[part]  # the part may be round-off
+        size = 0.1 * float(np.abs(x[part]).max(initial=0.0))
+        floor[part] = np.maximum(size, 1e-2 * floor[part]) if size > 0.0 else floor[part]  # the part may be round-off
     return np.maximum(np.abs(x), floor)
 
 

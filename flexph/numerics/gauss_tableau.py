@@ -62,7 +62,7 @@ def gauss(stages: int) -> Tableau:
     given = np.concatenate([[0.0], 0.5 * (inner + 1.0), [1.0]])
     points, weights = gauss_points(2 * stages)
     orthonormal = [Legendre.basis(j, domain=[0.0, 1.0]) * (2.0 * j + 1.0) ** 0.5 for j in range(stages)]
-    legendre = lambda x: np.stack([own(x) for own in orthonormal], -1)  # noqa: E731
+    legendre = lambda x: np.stack([polynomial(x) for polynomial in orthonormal], -1)  # noqa: E731
     value, rate = _interpolant(given, c)
     point_value, point_rate = _interpolant(given, points)
     inverse = np.linalg.inv(a)

@@ -136,9 +136,9 @@ def subspaces(matrix: Array, *, tolerance: float = RANK) -> Subspaces:
     left, right = _Basis(m), _Basis(n)
     for i, j in _blocks(matrix):
         A, r, c = equilibrated(matrix[np.ix_(i, j)])
-        own = singular_vectors(A, tolerance=_tolerance(A.shape, tolerance))
-        left.add(i, own.left_null / r[:, None])
-        right.add(j, own.null / c[:, None])
+        vectors = singular_vectors(A, tolerance=_tolerance(A.shape, tolerance))
+        left.add(i, vectors.left_null / r[:, None])
+        right.add(j, vectors.null / c[:, None])
     return Subspaces(*left.columns(), *right.columns())
 
 
@@ -157,12 +157,12 @@ class _Basis:
         The directions of the block orthogonal to ``null`` are added to the subspace.
         """
         self._left[place] = False
-        own = np.eye(self._n)[:, place]
+        basis = np.eye(self._n)[:, place]
         if null.shape[1]:
             q = _complete(null)
-            self._null.append(own @ q[:, : null.shape[1]])
-            own = own @ q[:, null.shape[1] :]
-        self._spanned.append(own)
+            self._null.append(basis @ q[:, : null.shape[1]])
+            basis = basis @ q[:, null.shape[1] :]
+        self._spanned.append(basis)
 
     def columns(self) -> tuple[Array, Array]:
         """Bases of the subspace (n, r) and of its complement (n, n − r), both ordered by positions of largest entries.

@@ -53,7 +53,7 @@ def scene_of_series(path: Path) -> Scene:
     if path.suffix == SUFFIX:
         times, grids, _ = read_vtkhdf(path)
         named = ((grid.name, grid.points, grid.cells, grid.point_data) for grid in grids)
-        return _scene(times, [part for own in named for part in _parts(*own)], path)
+        return _scene(times, [part for arguments in named for part in _parts(*arguments)], path)
     series = read_series(path)
     return _scene(series.times, _parts(path.stem, series.points, series.cells, series.point_data), path)
 
@@ -103,8 +103,8 @@ def _field(values: Array) -> Field:
 
     A scalar is signed if it has positive and negative values.
     """
-    own = np.asarray(values, dtype=float)
-    return Field("1", own, signed=own.ndim == 2 and bool((own < 0.0).any() and (own > 0.0).any()))
+    numbers = np.asarray(values, dtype=float)
+    return Field("1", numbers, signed=numbers.ndim == 2 and bool((numbers < 0.0).any() and (numbers > 0.0).any()))
 
 
 def _lines(name: str, points: Array, cells: Array) -> Part:
@@ -217,9 +217,9 @@ def shown_files(folder: Path) -> dict[str, Path]:
         return scenes
     files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     runs = [path for path in files if path.suffix in HDF5_SUFFIXES and _stored_kind(path) in RUNS]
-    for own in (runs, *([p for p in files if p.suffix in kinds] for kinds in (SERIES, STUDIES, MODELS, MESHES))):
-        if own:
-            return {path.relative_to(folder).with_suffix("").as_posix(): path for path in own}
+    for group in (runs, *([p for p in files if p.suffix in kinds] for kinds in (SERIES, STUDIES, MODELS, MESHES))):
+        if group:
+            return {path.relative_to(folder).with_suffix("").as_posix(): path for path in group}
     return {}
 
 

@@ -65,9 +65,9 @@ def booked(ledger: Ledger, joint_change: JointChangeBalance) -> Ledger:
     """
     accounts: dict[str, Any] = {}
     given = {"dissipation": joint_change.loss, "work": joint_change.work, "impulses": joint_change.impulses}
-    for account, own in given.items():
+    for account, values in given.items():
         rows = dict(getattr(ledger, account))
-        for name, value in own.items():
+        for name, value in values.items():
             rows[name] = np.array(rows.get(name, np.zeros(len(ledger.residual))))
             rows[name][0] += value
         accounts[account] = rows
@@ -91,7 +91,7 @@ def with_first_state(whole: Any, before: Any) -> Any:
 
 def restricted(union: Any, holds: Array) -> Any:
     """Mechanism with those connections of ``union`` for which the mask ``holds`` (connections,) is true."""
-    return union.replace(joints=[c for c, own in zip(union.connections, holds, strict=True) if own])
+    return union.replace(joints=[c for c, holds_it in zip(union.connections, holds, strict=True) if holds_it])
 
 
 def narrowed(own: Model, union: Model, at: tuple[Array, Array, Anchors]) -> tuple[Array, Array, Anchors]:
@@ -114,20 +114,20 @@ def _in_layout(run: Any, union: Model) -> Any:
 
     A run without a mask ``holding`` gets one, with ones for its connections.
     """
-    own = run.mechanism
-    if own is union and run.holding.size:
+    mechanism = run.mechanism
+    if mechanism is union and run.holding.size:
         return run
-    holding = run.holding if run.holding.size else np.ones((len(run.times), len(own.connections)))
-    states, names = _places(own, union), union.constraint_names
-    rows = [names.index(name) for name in own.constraint_names]
+    holding = run.holding if run.holding.size else np.ones((len(run.times), len(mechanism.connections)))
+    states, names = _places(mechanism, union), union.constraint_names
+    rows = [names.index(name) for name in mechanism.constraint_names]
     return replace(
         run,
         mechanism=union,
         states=_put(run.states, states, union.layout.size),
         multipliers=_put(run.multipliers, rows, len(names)),
         stage_multipliers=_put(run.stage_multipliers, rows, len(names)),
-        holding=_put(holding, [_names(union).index(name) for name in _names(own)], len(union.connections)),
-        anchors=_anchors(own, union, run.anchors),
+        holding=_put(holding, [_names(union).index(name) for name in _names(mechanism)], len(union.connections)),
+        anchors=_anchors(mechanism, union, run.anchors),
         events={
             name: Occurrences(event.times, _put(event.states, states, union.layout.size))
             for name, event in run.events.items()

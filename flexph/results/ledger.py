@@ -319,7 +319,7 @@ def make_ledger(
     """
     names = (accounts.work, accounts.joint_work, accounts.impulses, accounts.dissipation)
     rows = iter(flows.T)
-    columns = [{name: next(rows) for name in own} for own in names]
+    columns = [{name: next(rows) for name in group} for group in names]
     return Ledger(
         energy=dict(zip(accounts.energy, energy.T, strict=True)),
         work=columns[0],

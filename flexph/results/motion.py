@@ -38,25 +38,25 @@ class MotionByName:
 
     def rotations(self, body: str) -> Array:
         """Rotation matrix of a body, (k, d, d); for a body of N nodes the matrices of all nodes, (k, N, d, d)."""
-        own, dim, lead = self._body(body)
-        if isinstance(own, FramedBody):
-            points = np.broadcast_to(np.eye(dim), (*lead, len(own.frames) - own.turning, dim, dim))
-            if not own.turning:
+        given_body, dim, lead = self._body(body)
+        if isinstance(given_body, FramedBody):
+            points = np.broadcast_to(np.eye(dim), (*lead, len(given_body.frames) - given_body.turning, dim, dim))
+            if not given_body.turning:
                 return points
-            entries = self[f"{body}.rotation"].reshape(*lead, own.turning, entry_count(dim))
+            entries = self[f"{body}.rotation"].reshape(*lead, given_body.turning, entry_count(dim))
             return np.concatenate([from_entries(entries, dim), points], axis=-3)
-        if not own.turns:
+        if not given_body.turns:
             return np.broadcast_to(np.eye(dim), (*lead, dim, dim))
         return from_entries(self[f"{body}.rotation"], dim)
 
     def spin(self, body: str) -> Array:
         """Spin of a body's frame in world axes, (k, s) [rad/s]; for a body of N nodes the spins of all, (k, N, s)."""
-        own, dim, lead = self._body(body)
-        if isinstance(own, FramedBody):
-            spin = np.zeros((*lead, len(own.frames), spins(dim)))
-            if own.turning:
-                spin[..., : own.turning, :] = self[f"{body}.spin"].reshape(*lead, own.turning, -1)
-        elif not own.turns:
+        given_body, dim, lead = self._body(body)
+        if isinstance(given_body, FramedBody):
+            spin = np.zeros((*lead, len(given_body.frames), spins(dim)))
+            if given_body.turning:
+                spin[..., : given_body.turning, :] = self[f"{body}.spin"].reshape(*lead, given_body.turning, -1)
+        elif not given_body.turns:
             return np.zeros((*lead, spins(dim)))
         else:
             spin = self[f"{body}.spin"]
@@ -64,8 +64,8 @@ class MotionByName:
 
     def deformation(self, body: str) -> Array:
         """Flexible coordinates of a body, (k, n)."""
-        own, _, lead = self._body(body)
-        return self[f"{body}.deformation"] if own.size else np.zeros((*lead, 0))
+        given_body, _, lead = self._body(body)
+        return self[f"{body}.deformation"] if given_body.size else np.zeros((*lead, 0))
 
     def points(self, body: str, positions: Array, shape: Any) -> Array:
         """World positions (k, p, d) [m] of material points of a body, at undeformed ``positions`` (p, d) in body axes.
@@ -73,30 +73,30 @@ class MotionByName:
         ``shape`` (p·d, n) gives the displacements of the points by flexible coordinates. For a body of N nodes it is
         (p, N), weights of the nodes: a point moves with their weighted mean.
         """
-        own, dim, lead = self._body(body)
-        if isinstance(own, NodalBody):
+        given_body, dim, lead = self._body(body)
+        if isinstance(given_body, NodalBody):
             return self._by_node(body, "centre", shape) + self._arms(body, positions, shape)[0]
-        if isinstance(own, SplitBody):
-            owner = own.frames_of(positions, shape)
+        if isinstance(given_body, SplitBody):
+            owner = given_body.frames_of(positions, shape)
             return self._of_frames(body, "centre")[..., owner, :] + self._levers(body, positions, shape, owner)
         u = self.deformation(body)
-        mean = u @ own.inertia.mean_shape.T
-        local = positions - own.inertia.centre + (shape @ u.T).T.reshape(*lead, -1, dim) - mean[..., None, :]
+        mean = u @ given_body.inertia.mean_shape.T
+        local = positions - given_body.inertia.centre + (shape @ u.T).T.reshape(*lead, -1, dim) - mean[..., None, :]
         return self[f"{body}.centre"][..., None, :] + np.einsum("...ij,...pj->...pi", self.rotations(body), local)
 
     def velocities(self, body: str, positions: Array, shape: Any) -> Array:
         """World velocities (k, p, d) [m/s] of material points of a body; arguments are those of :meth:`points`."""
-        own, dim, _ = self._body(body)
-        if isinstance(own, NodalBody):
+        given_body, dim, _ = self._body(body)
+        if isinstance(given_body, NodalBody):
             return self._by_node(body, "velocity", shape) + self._arms(body, positions, shape)[1]
-        if isinstance(own, SplitBody):
-            return self._frame_velocities(body, positions, shape, own.frames_of(positions, shape))
+        if isinstance(given_body, SplitBody):
+            return self._frame_velocities(body, positions, shape, given_body.frames_of(positions, shape))
         arm = self.points(body, positions, shape) - self[f"{body}.centre"][..., None, :]
         turning = np.einsum("...ij,...pj->...pi", skew(self.spin(body), dim), arm)
         velocities: Array = self[f"{body}.velocity"][..., None, :] + turning
-        if own.size:
+        if given_body.size:
             rate = self[f"{body}.deformation_rate"]
-            local = (shape @ rate.T).T.reshape(arm.shape) - (rate @ own.inertia.mean_shape.T)[..., None, :]
+            local = (shape @ rate.T).T.reshape(arm.shape) - (rate @ given_body.inertia.mean_shape.T)[..., None, :]
             velocities += np.einsum("...ij,...pj->...pi", self.rotations(body), local)
         return velocities
 
@@ -110,10 +110,10 @@ class MotionByName:
 
         ``weights`` (p, N) are the weights of the nodes for each point.
         """
-        own, of = self.mechanism.bodies[body], sparse.coo_array(weights)
+        given_body, of = self.mechanism.bodies[body], sparse.coo_array(weights)
         point, node = of.row, of.col
         spread = sparse.csr_array((of.data, (point, np.arange(of.nnz))), shape=(len(positions), of.nnz))
-        arms = positions[point] - own.centres[node]
+        arms = positions[point] - given_body.centres[node]
         world = np.einsum("...eij,ej->...ei", self.rotations(body)[..., node, :, :], arms)
         return _weighted(spread, world), _weighted(spread, sweep(self.spin(body)[..., node, :], world))
 
@@ -124,19 +124,19 @@ class MotionByName:
 
     def _levers(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
         """World vectors (k, p, d) to points of a split body from the centres of mass of their frames ``owner`` (p,)."""
-        own, dim, lead = self._body(body)
-        assert isinstance(own, SplitBody)
+        given_body, dim, lead = self._body(body)
+        assert isinstance(given_body, SplitBody)
         u = self.deformation(body)
-        mean = (own.mean_shape @ u.T).T.reshape(*lead, -1, dim)[..., owner, :]
-        local = positions - own.centres[owner] + (shape @ u.T).T.reshape(*lead, -1, dim) - mean
+        mean = (given_body.mean_shape @ u.T).T.reshape(*lead, -1, dim)[..., owner, :]
+        local = positions - given_body.centres[owner] + (shape @ u.T).T.reshape(*lead, -1, dim) - mean
         return np.asarray(np.einsum("...pij,...pj->...pi", self.rotations(body)[..., owner, :, :], local))
 
     def _frame_velocities(self, body: str, positions: Array, shape: Any, owner: Array) -> Array:
         """World velocities (k, p, d) of points of a split body; ``owner`` (p,) are the indices of their frames."""
-        own, dim, lead = self._body(body)
-        assert isinstance(own, SplitBody)
+        given_body, dim, lead = self._body(body)
+        assert isinstance(given_body, SplitBody)
         arm, rate = self._levers(body, positions, shape, owner), self[f"{body}.deformation_rate"]
-        mean = (own.mean_shape @ rate.T).T.reshape(*lead, -1, dim)[..., owner, :]
+        mean = (given_body.mean_shape @ rate.T).T.reshape(*lead, -1, dim)[..., owner, :]
         local = (shape @ rate.T).T.reshape(arm.shape) - mean
         bending = np.einsum("...pij,...pj->...pi", self.rotations(body)[..., owner, :, :], local)
         turning = sweep(self.spin(body)[..., owner, :], arm)
@@ -147,9 +147,9 @@ class MotionByName:
         body, at, node = self._port(port)
         if node is None:
             return self.points(body, at.position[None, :], at.shape)[..., 0, :]
-        own = self.mechanism.bodies[body]
-        if isinstance(own, SplitBody):
-            at, owner = own.ports[str(port).partition(".")[2]], np.array([node])
+        given_body = self.mechanism.bodies[body]
+        if isinstance(given_body, SplitBody):
+            at, owner = given_body.ports[str(port).partition(".")[2]], np.array([node])
             arm = self._levers(body, at.position[None], at.shape, owner)
             return (self._of_frames(body, "centre")[..., owner, :] + arm)[..., 0, :]
         if (mean := weights_of(port, self.mechanism.bodies)) is not None:
@@ -161,9 +161,9 @@ class MotionByName:
         body, at, node = self._port(port)
         if node is None:
             return self.velocities(body, at.position[None, :], at.shape)[..., 0, :]
-        own = self.mechanism.bodies[body]
-        if isinstance(own, SplitBody):
-            at = own.ports[str(port).partition(".")[2]]
+        given_body = self.mechanism.bodies[body]
+        if isinstance(given_body, SplitBody):
+            at = given_body.ports[str(port).partition(".")[2]]
             return self._frame_velocities(body, at.position[None], at.shape, np.array([node]))[..., 0, :]
         if (mean := weights_of(port, self.mechanism.bodies)) is not None:
             return self._by_node(body, "velocity", mean[None])[..., 0, :]
@@ -192,9 +192,9 @@ class MotionByName:
 
     def _arm(self, body: str, at: Port, node: int) -> Array:
         """World vector (k, d) from the centre of mass of a node to a port that belongs to it."""
-        own = self.mechanism.bodies[body]
-        assert isinstance(own, NodalBody)
-        return np.asarray(self.rotations(body)[..., node, :, :] @ (at.position - own.frames[node].centre))
+        given_body = self.mechanism.bodies[body]
+        assert isinstance(given_body, NodalBody)
+        return np.asarray(self.rotations(body)[..., node, :, :] @ (at.position - given_body.frames[node].centre))
 
 
 def _weighted(weights: Any, values: Array) -> Array:

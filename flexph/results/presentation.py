@@ -51,15 +51,15 @@ def state_variables(
         values = np.asarray(states[:, at])
         body, _, kind = name.rpartition(".")
         axis, unit, words = PARTS.get(kind, ("", "", "")) if dim and body else ("", "", "")
-        own, long_name = axis if _is_vector(axis, values, dim) else "", f"{words} of {body}" if words else name
+        axis_name, long_name = axis if _is_vector(axis, values, dim) else "", f"{words} of {body}" if words else name
         if values.shape[1] == 1:
             variables[name] = Variable(("time",), values[:, 0], unit, long_name)
             continue
-        variables[name] = Variable(("time", own or f"{name} entry"), values, unit, long_name)
-        if own == "axis":
-            coordinates[own] = Variable((own,), np.array(AXES[:dim]), "", "axis of the world")
-        elif own == "spin_axis":
-            coordinates[own] = Variable((own,), np.array(AXES), "", "axis of the body")
+        variables[name] = Variable(("time", axis_name or f"{name} entry"), values, unit, long_name)
+        if axis_name == "axis":
+            coordinates[axis_name] = Variable((axis_name,), np.array(AXES[:dim]), "", "axis of the world")
+        elif axis_name == "spin_axis":
+            coordinates[axis_name] = Variable((axis_name,), np.array(AXES), "", "axis of the body")
     return variables, coordinates
 
 

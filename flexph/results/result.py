@@ -110,8 +110,8 @@ class Result(NamedFields, Labelled):
         return f"<{type(self).__name__} {self._described()}: {len(self.times)} times from {span}>"
 
     def _labels(self) -> Labels:
-        own = {name: at for name, at in self.parts.items() if at.start < self._size}
-        states, axes = state_variables(own, self.states, dim=self._dim)
+        spans = {name: at for name, at in self.parts.items() if at.start < self._size}
+        states, axes = state_variables(spans, self.states, dim=self._dim)
         if not states:
             states = {"states": Variable(("time", "state"), np.asarray(self.states), "", "state")}
         ledger = ledger_labels(self.ledger, np.asarray(self.times))
@@ -172,13 +172,13 @@ class Result(NamedFields, Labelled):
         Raises ValueError for a file that is damaged, of another format, or of another mechanism or system;
         FileNotFoundError if there is none.
         """
-        own = cls.signature(system)
+        expected = cls.signature(system)
         refuse_missing("saved run", path)
         try:
             if lazy:
-                return cls._read(open_contained(path, linked=LINKED), system, own, leaf=in_file)
+                return cls._read(open_contained(path, linked=LINKED), system, expected, leaf=in_file)
             with open_contained(path, linked=LINKED) as file:
-                return cls._read(file, system, own)
+                return cls._read(file, system, expected)
         except _OtherModelError as error:
             raise ValueError(str(error)) from None
         except Exception as error:  # damaged files may raise any exception in the library
@@ -240,7 +240,7 @@ class Result(NamedFields, Labelled):
         for account in fields(self.ledger):
             values, rows = getattr(self.ledger, account.name), k + (account.name == "energy")
             if isinstance(values, Mapping):
-                yield from ((f"ledger/{account.name}/{part}", own, (rows,)) for part, own in values.items())
+                yield from ((f"ledger/{account.name}/{part}", column, (rows,)) for part, column in values.items())
             elif isinstance(values, np.ndarray):
                 optional = account.default_factory is not MISSING and not values.size
                 yield f"ledger/{account.name}", values, (0 if optional else rows,)

@@ -197,8 +197,8 @@ class Solution(MotionByName, Result, Memo):
         """
         gaps_of(self.mechanism, name)  # raises with the existing names
         gaps = partial(contact_gaps, self.mechanism, name, self.states)
-        spans, own = np.diff(self.times), self.ledger.impulses
-        return ContactHistory(own[f"{name}: normal"] / spans, own[f"{name}: friction"] / spans, gaps)
+        spans, impulses = np.diff(self.times), self.ledger.impulses
+        return ContactHistory(impulses[f"{name}: normal"] / spans, impulses[f"{name}: friction"] / spans, gaps)
 
     @checked
     def show(

@@ -129,7 +129,7 @@ class Trajectory(SystemResult):
         ValueError
             If the file is damaged or of another format, or the system has other states, parts or ports.
         """
-        own = from_linear(system) if isinstance(system, LinearPHDAE) else system
-        if not isinstance(own, PHDAE):
+        general = from_linear(system) if isinstance(system, LinearPHDAE) else system
+        if not isinstance(general, PHDAE):
             raise ValueError(f"system must be a PHDAE or LinearPHDAE, got {type(system).__name__}")
-        return super().load(path, own, lazy=lazy)
+        return super().load(path, general, lazy=lazy)

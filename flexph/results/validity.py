@@ -209,7 +209,7 @@ def _defects(solution: Solution) -> list[str]:
     ledger, motion = solution.ledger, solution.states[:, solution.mechanism.layout.parts_of_motion]
     missed = float(ledger.residual.max(initial=0.0))
     balanced = missed <= UNBALANCED * ledger.exchanged  # part of the scale, as is what is stored at the end
-    balanced = balanced or missed <= UNBALANCED * sum(abs(float(own[-1])) for own in ledger.energy.values())
+    balanced = balanced or missed <= UNBALANCED * sum(abs(float(energy[-1])) for energy in ledger.energy.values())
     balanced = balanced or ledger.largest_residual <= UNBALANCED
     jump = float(ledger.velocity_residual.max(initial=0.0))
     if balanced and jump <= JUMP * np.abs(motion[-SAMPLES:]).max(initial=0.0):  # the last states suffice for long runs
@@ -250,8 +250,8 @@ def long_drive_warning(
         before, after = (table.values(t) for t in span)
     except ValueError:
         return ""
-    for k, (law, own) in enumerate(zip(laws(mechanism), law_values(mechanism), strict=True)):
-        moved, most, unit = _moved(mechanism, law, before[own], after[own], solved=solved)
+    for k, (law, value) in enumerate(zip(laws(mechanism), law_values(mechanism), strict=True)):
+        moved, most, unit = _moved(mechanism, law, before[value], after[value], solved=solved)
         if callable(law.value) and moved > most and not (solved and unit == "m"):
             name, moves = mechanism.constraint_names[k], "turns" if unit == "rad" else "moves"
             return (

@@ -144,8 +144,8 @@ def gaps_of(mechanism: Model, contact: str) -> Contacts:
     """
     owners = {c.name: c for c in mechanism.connections if c.touches}
     check.lookup("contact", contact, owners)
-    own = mechanism.network.arrays.contacts
-    return own.of(list(owners).index(contact))
+    contacts = mechanism.network.arrays.contacts
+    return contacts.of(list(owners).index(contact))
 
 
 def is_closed(mechanism: Model, c: Configuration, gaps: Array) -> Array:

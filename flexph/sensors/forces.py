@@ -90,8 +90,8 @@ def _reaction(kind: str, unit: str, joint: str, *, on: Body, frame: Axes) -> Qua
 
         def read(times: Array, lengths: Array, states: Array, multipliers: Array) -> Array:
             motion = motion_before(mechanism, times, 0.5 * lengths, states)
-            own = reaction(mechanism, motion, multipliers, table, joint=joint, on=on, frame=frame)
-            return np.asarray(getattr(own, kind))
+            values = reaction(mechanism, motion, multipliers, table, joint=joint, on=on, frame=frame)
+            return np.asarray(getattr(values, kind))
 
         return read
 
@@ -214,14 +214,14 @@ def impulse_of(mechanism: Model, name: str, component: Component) -> str:
 
 def mean_force(mechanism: Model, name: str, component: Component) -> StepReading:
     """Function that reads the mean force of a contact or joint over the last step of a run."""
-    accounts, own = mechanism.once(Accounts), impulse_of(mechanism, name, component).removeprefix(f"{name}: ")
-    return lambda time, x, last: accounts.mean_force(name, own, last.flows, last.length)
+    accounts, account = mechanism.once(Accounts), impulse_of(mechanism, name, component).removeprefix(f"{name}: ")
+    return lambda time, x, last: accounts.mean_force(name, account, last.flows, last.length)
 
 
 def mean_forces(run: Any, name: str, component: Component) -> Array:
     """Mean forces of a contact or joint between saved times, without impacts, interpolated at the saved times."""
     impulses, whole = run.ledger.impulses, impulse_of(run.mechanism, name, component)
-    own = impulses[whole]
+    impulse = impulses[whole]
     if f"{whole} at impacts" in impulses:
-        own = own - impulses[f"{whole} at impacts"]
-    return at_saved_times(run.times, 0.5 * (run.times[1:] + run.times[:-1]), own / np.diff(run.times))
+        impulse = impulse - impulses[f"{whole} at impacts"]
+    return at_saved_times(run.times, 0.5 * (run.times[1:] + run.times[:-1]), impulse / np.diff(run.times))

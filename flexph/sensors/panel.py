@@ -76,7 +76,7 @@ class Panel:
     @property
     def places(self) -> dict[str, list[int]]:
         """Indices of the values of each sensor in the list of all measures followed by their rates."""
-        return {name: own if isinstance(own, list) else [own] for name, own in self._readings.items()}
+        return {name: place if isinstance(place, list) else [place] for name, place in self._readings.items()}
 
     def spans(self) -> tuple[tuple[str, ...], list[tuple[int, int | None]] | None]:
         """Names of the sensors that read measures, and the range of each in the list of all their values.
@@ -119,7 +119,7 @@ class Panel:
             measured = np.array([self._evaluated(x) for x in part]).reshape(len(states), -1)
         else:
             measured = self._loop.rows(part).reshape(len(states), -1)
-        readings = {name: measured[:, own] for name, own in self._readings.items()}
+        readings = {name: measured[:, columns] for name, columns in self._readings.items()}
         return readings | {name: np.array([read(x) for x in states]) for name, read in self._states.items()}
 
     def turned_rows(self, states: Array) -> dict[str, Array] | None:
@@ -133,7 +133,7 @@ class Panel:
         angles = measured[:, 0, self.angles :]
         angles[1:] -= FULL * np.cumsum(np.round(np.diff(angles, axis=0) / FULL), axis=0)
         whole = measured.reshape(len(states), -1)
-        return {name: whole[:, own] for name, own in self._readings.items()}
+        return {name: whole[:, columns] for name, columns in self._readings.items()}
 
     def gradients(self, name: str, component: int, states: Array) -> Array | None:
         """Gradients (k, n) of a component of the sensor ``name`` with respect to flat states (k, n).
@@ -259,9 +259,9 @@ class _Loop:
 
     def rows(self, x: Array) -> Array:
         """Values of the m measures and their rates at k flat states (k, n), (k, 2, m)."""
-        own = Struct(SensorMemory(self.arrays, np.ascontiguousarray(x), np.zeros((len(x), *self._out.shape[1:]))))
-        self._measure(own.address)
-        return own.value.out
+        memory = Struct(SensorMemory(self.arrays, np.ascontiguousarray(x), np.zeros((len(x), *self._out.shape[1:]))))
+        self._measure(memory.address)
+        return memory.value.out
 
     def gradients(self, index: int, states: Array) -> Array:
         """Gradients (k, n) of a measure or of its rate with respect to flat states (k, n).

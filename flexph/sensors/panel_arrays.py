@@ -76,8 +76,8 @@ def panel_arrays(a: Arrays, layout: Layout) -> PanelArrays:
     rows = []
     for body in a.node_body.tolist():
         turn = turning.get(body)
-        own = (-1, -1) if turn is None else (rotation + kept * turn, spin + s * turn)
-        rows.append((r + dim * body, own[0], v + dim * body, own[1]))
+        columns_of_turn = (-1, -1) if turn is None else (rotation + kept * turn, spin + s * turn)
+        rows.append((r + dim * body, columns_of_turn[0], v + dim * body, columns_of_turn[1]))
     k, p, measured = len(rows), a.first.size, a.springs
     kinds = measured.length_product, measured.component_product, measured.sine_product, measured.cosine_product
     length, component, sine, cosine = (np.ascontiguousarray(index, dtype=np.int64) for index in kinds)

@@ -92,7 +92,7 @@ def _of_state(mechanism: Model, x: Array, name: str, quantity: Quantity) -> Slop
 
     columns = [_columns(f, x.size, part) for f, part in ((place, motion), (state, motion), (state, force))]
     width = np.size(read(x))
-    return Slopes(*(own.reshape(width, -1) for own in columns))
+    return Slopes(*(column.reshape(width, -1) for column in columns))
 
 
 def _columns(change: Any, size: int, part: slice) -> Array:

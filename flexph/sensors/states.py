@@ -98,7 +98,7 @@ def stress(body: str, field: str, at: Sequence[float] | None = None) -> Quantity
 def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None) -> Reading:
     view, kind = _view(mechanism, body), kind_of(mechanism.bodies[body])
     largest = {} if kind is None else {kind: kind}
-    own = check.lookup("stress", field, {**view.stresses, **view.tensors, **largest}, f"body {body!r}")
+    stress_field = check.lookup("stress", field, {**view.stresses, **view.tensors, **largest}, f"body {body!r}")
     if field in largest:
         return _largest(mechanism, body, None if at is None else nearest_cell(view, body, at))
     if at is None:
@@ -106,19 +106,19 @@ def _stress(mechanism: Model, body: str, field: str, at: Sequence[float] | None)
         raise ValueError(f"at must be a point of body {body!r} for stress {field!r}{alone}, got None")
     part = mechanism.layout.parts[f"{body}.stress"]
     if field in view.stresses:
-        row = sum(share * _rows(own.cells, slice(k, k + 1))[0] for k, share in shares(view, body, at).items())
+        row = sum(share * _rows(stress_field.cells, slice(k, k + 1))[0] for k, share in shares(view, body, at).items())
         return _Linear(row, part)
-    return _Linear(_rows(own.at, _nearest_point(own, inside(view, body, at))[1]), part)
+    return _Linear(_rows(stress_field.at, _nearest_point(stress_field, inside(view, body, at))[1]), part)
 
 
 def _largest(mechanism: Model, body: str, cell: int | None) -> Reading:
     """Function that reads the largest von Mises stress [Pa] of a body, or of one of its cells."""
-    own, parts = mechanism.bodies[body], mechanism.layout.parts
+    body_of_field, parts = mechanism.bodies[body], mechanism.layout.parts
     pick = slice(None) if cell is None else slice(cell, cell + 1)
 
     def read(x: Array) -> float:
-        state = body_state(own, lambda name: x[None, parts[f"{body}.{name}"]])
-        return float(largest_in_cells(own, state)[0, pick].max())
+        state = body_state(body_of_field, lambda name: x[None, parts[f"{body}.{name}"]])
+        return float(largest_in_cells(body_of_field, state)[0, pick].max())
 
     return read
 
@@ -165,18 +165,19 @@ def strain(body: str, field: str, at: Sequence[float]) -> Quantity:
 
 def _strain(mechanism: Model, body: str, field: str, at: Sequence[float]) -> Reading:
     view = _view(mechanism, body)
-    own = check.lookup("stress", field, {**view.stresses, **view.tensors}, f"body {body!r}")
-    known = own.compliance if isinstance(own, StressField) else own.compliances
+    stress_field = check.lookup("stress", field, {**view.stresses, **view.tensors}, f"body {body!r}")
+    known = stress_field.compliance if isinstance(stress_field, StressField) else stress_field.compliances
     if not len(known):
         raise ValueError(f"field {field!r} of body {body!r} has no compliance to compute strains: use stress(...)")
     part = mechanism.layout.parts[f"{body}.stress"]
-    if isinstance(own, StressField):
+    if isinstance(stress_field, StressField):
         row = sum(
-            share * known[k] * _rows(own.cells, slice(k, k + 1))[0] for k, share in shares(view, body, at).items()
+            share * known[k] * _rows(stress_field.cells, slice(k, k + 1))[0]
+            for k, share in shares(view, body, at).items()
         )
         return _Linear(row, part)
-    point, place = _nearest_point(own, inside(view, body, at))
-    rows = known[own.material[point]] @ _rows(own.at, place)
+    point, place = _nearest_point(stress_field, inside(view, body, at))
+    rows = known[stress_field.material[point]] @ _rows(stress_field.at, place)
     return _Linear(rows, part)
 
 
@@ -200,8 +201,8 @@ def section_force(body: str, section: str) -> Quantity:
     """
 
     def of_state(mechanism: Model) -> Reading:
-        own = check.lookup("body", body, mechanism.bodies)
-        surface = check.lookup("section", section, own.sections, f"body {body!r}")
+        given_body = check.lookup("body", body, mechanism.bodies)
+        surface = check.lookup("section", section, given_body.sections, f"body {body!r}")
         sigma, u = (mechanism.layout.parts[f"{body}.{part}"] for part in ("stress", "deformation"))
         return lambda x: surface.forces(x[None, sigma], x[None, u])[0]
 
@@ -320,7 +321,7 @@ def spring_force(joint: str) -> Quantity:
         springs = mechanism.network.arrays.springs
         _refuse_scheduled(mechanism, f"spring_force({joint!r})", "measure its extension")
         pairs = zip(measures(mechanism.connections), springs.state.tolist(), strict=True)
-        elastic = {own: (k, m.law) for (own, m), k in pairs if k >= 0 and isinstance(m.law, ElasticLaw | None)}
+        elastic = {spring: (k, m.law) for (spring, m), k in pairs if k >= 0 and isinstance(m.law, ElasticLaw | None)}
         place, law = check.lookup("elastic spring", joint, elastic)
         place += mechanism.layout.size - mechanism.layout.springs
         return lambda x: float(x[place] if law is None else law.force(x[place]))
@@ -352,10 +353,12 @@ def _refuse_scheduled(mechanism: Model, what: str, remedy: str) -> None:
 
 
 def _view(mechanism: Model, body: str) -> Any:
-    own = check.lookup("body", body, mechanism.bodies)
-    if own.view is None or not (own.view.stresses or own.view.tensors or stress_points(own)):
+    given_body = check.lookup("body", body, mechanism.bodies)
+    if given_body.view is None or not (
+        given_body.view.stresses or given_body.view.tensors or stress_points(given_body)
+    ):
         raise ValueError(f"body {body!r} has no stresses to read")
-    return own.view
+    return given_body.view
 
 
 def _rows(matrix: Any, part: slice) -> Array:

@@ -108,9 +108,9 @@ class _Wheel:
         check.lookup("slipping wheel", joint, dict.fromkeys(wheels))
         slips = [(c.name, slip) for c in mechanism.connections for slip in c.form.slips]
         number = [name for name, _ in slips].index(joint)
-        own, self.mechanism, self.contact = mechanism.network.arrays.slips, mechanism, slips[number][1].contact
-        self.entries, self.law = np.flatnonzero(own.slip == number), own.relations[number]
-        self.row = int(own.load[number]) if own.load[number] >= 0 else None
+        slip_arrays, self.mechanism, self.contact = mechanism.network.arrays.slips, mechanism, slips[number][1].contact
+        self.entries, self.law = np.flatnonzero(slip_arrays.slip == number), slip_arrays.relations[number]
+        self.row = int(slip_arrays.load[number]) if slip_arrays.load[number] >= 0 else None
         creeps = isinstance(self.law, CreepLaw)
         self.components = min(self.entries.size - 1, 2) if creeps else self.entries.size
         """Number of components along and across, without those of spin and rolling."""

@@ -115,11 +115,11 @@ def _column(values: Any) -> np.ndarray:
 
 
 def _add(dataset: Any, name: str, dims: tuple[str, ...], variable: Variable, units: Mapping[str, str]) -> None:
-    own = [f"{name}_{axis}" for axis in range(len(variable.shape))]
-    for dim, size in zip(own, variable.shape, strict=True):
+    axes = [f"{name}_{axis}" for axis in range(len(variable.shape))]
+    for dim, size in zip(axes, variable.shape, strict=True):
         dataset.dimensions[dim] = size
     fill = math.nan if variable.kind == "f" else None
-    dataset.create_variable(name, (*dims, *own), dtype=_stored(variable), fillvalue=fill)
+    dataset.create_variable(name, (*dims, *axes), dtype=_stored(variable), fillvalue=fill)
     _describe(dataset[name], variable, units.get(name, ""))
 
 
@@ -150,16 +150,16 @@ def _fill(dataset: Any, folder: Path, samples: Samples, variables: Mapping[str, 
 
 def _entries(folder: Path, sample: Mapping[str, Any]) -> dict[str, Any]:
     record = read_record(record_path(folder, sample))
-    own = {STATUS: record.status, ERROR: record.error, SECONDS: record.seconds}
-    return record.values | {name: np.array(value) for name, value in own.items()}
+    entries = {STATUS: record.status, ERROR: record.error, SECONDS: record.seconds}
+    return record.values | {name: np.array(value) for name, value in entries.items()}
 
 
 def _filled(value: np.ndarray, variable: Variable) -> np.ndarray:
     """Value of one sample, padded to the shape of its variable."""
     full = np.full(variable.shape, variable.blank, dtype=variable.dtype)
-    own = value.reshape((1,) * (full.ndim - value.ndim) + value.shape)
-    part: Any = (*map(slice, own.shape), ...)
-    full[part] = own.astype(str) if variable.kind == "U" else own
+    widened = value.reshape((1,) * (full.ndim - value.ndim) + value.shape)
+    part: Any = (*map(slice, widened.shape), ...)
+    full[part] = widened.astype(str) if variable.kind == "U" else widened
     return full
 
 

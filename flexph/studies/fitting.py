@@ -131,10 +131,10 @@ def fit(
         if value == 0.0:
             raise ValueError(f"start[{name!r}] must not be zero: parameters are scaled by it")
     check.positive("step", step), check.positive("tolerance", tolerance), check.count("most", most)
-    own = recorded(function)
-    with evaluations(own, list(start), StudyOptions(out, executor, jobs, resume)) as runs:
+    recorded_function = recorded(function)
+    with evaluations(recorded_function, list(start), StudyOptions(out, executor, jobs, resume)) as runs:
         sizes = {name: abs(value) for name, value in start.items()}
-        slopes = Slopes(runs, step if own is function else None, sizes)
+        slopes = Slopes(runs, step if recorded_function is function else None, sizes)
         problem = _Problem(runs, _measured(measured, deviations), dict(start), slopes)
         result = problem.solved(bounds or {}, tolerance, most)
         covariance, noise = problem.covariance(result, given=deviations is not None)

@@ -113,14 +113,14 @@ def optimise(
             raise ValueError(f"constraints[{name!r}] must be (least, largest), got {(least, largest)}")
     check.positive("tolerance", tolerance)
     check.count("most", most, 2 + len(bounds))
-    own, chosen = _with_slopes(function, method, step, constraints)
+    recorded_function, chosen = _with_slopes(function, method, step, constraints)
     study_options = StudyOptions(out, executor, None if executor and jobs == 1 else jobs, resume)
     limits = dict(constraints or {})
     weights = {objective: 1.0} if isinstance(objective, str) else dict(objective)
     if not weights:
         raise ValueError("objective must be the name of a value, or weights by value, got none")
     conditions = Conditions(weights, limits, dict(bounds), tolerance)
-    with evaluations(own, list(bounds), study_options) as runs, progress_bar(most, shown=progress) as bar:
+    with evaluations(recorded_function, list(bounds), study_options) as runs, progress_bar(most, shown=progress) as bar:
         sizes = dict(zip(bounds, upper - lower, strict=True))
         slopes = None if chosen == "COBYQA" else Slopes(runs, step, sizes)
         search = _Search(runs, conditions, slopes, lower, upper)
@@ -143,8 +143,8 @@ def _with_slopes(
     The function is not wrapped if a ``step`` is given, because its derivatives then are differences of runs. Raises
     ValueError if derivatives are needed and missing, or if the method does not support constraints.
     """
-    own = recorded(function) if step is None else function
-    knows = own is not function
+    recorded_function = recorded(function) if step is None else function
+    knows = recorded_function is not function
     chosen = method if method != "auto" else "SLSQP" if knows or step is not None else "COBYQA"
     if step is not None:
         check.positive("step", step)
@@ -157,7 +157,7 @@ def _with_slopes(
         )
     if chosen == "L-BFGS-B" and constraints:
         raise ValueError("method 'L-BFGS-B' does not support constraints, use 'SLSQP' or 'trust-constr'")
-    return own, chosen
+    return recorded_function, chosen
 
 
 class _Infeasible(Exception):
@@ -207,9 +207,9 @@ class _Search:
         for name in weights:
             if values[name].size != 1:
                 raise ValueError(f"objective must be the name of a number, {name!r} is an array")
-        own = self.conditions.objective(values)
-        if not np.isfinite(own):
-            said = f"{words!r} is {own} at {text_of(start)}, the start of the search"
+        objective = self.conditions.objective(values)
+        if not np.isfinite(objective):
+            said = f"{words!r} is {objective} at {text_of(start)}, the start of the search"
             raise ArithmeticError(f"{said}: give a start where it is a finite number")
 
     def scaled(self, start: Mapping[str, float]) -> Array:
@@ -315,8 +315,8 @@ class _Search:
 
     def is_best(self, x: Array) -> bool:
         """True if the run at scaled parameters x has the least objective of all feasible runs so far."""
-        own = self.rank(self.record(x))
-        return all(own <= self.rank(record) for record in self.runs.finished if self.is_feasible(record))
+        rank = self.rank(self.record(x))
+        return all(rank <= self.rank(record) for record in self.runs.finished if self.is_feasible(record))
 
     def is_stuck(self, x: Array) -> bool:
         """True if, to first order, no parameters within the bounds have a much smaller largest violation.
@@ -434,15 +434,15 @@ def _problem(x: Array, objective: tuple[Any, Any], held: list[NonlinearConstrain
 
     ``x`` is its start, ``objective`` the function and its gradient, ``held`` are the constraints.
     """
-    sizes, none = [own.fun(x).size for own in held], np.zeros(0)
+    sizes, none = [condition.fun(x).size for condition in held], np.zeros(0)
     return SmoothProblem(
         np.zeros(x.size),
         np.ones(x.size),
         *objective,
-        least=np.concatenate([none, *(np.full(n, own.lb) for n, own in zip(sizes, held, strict=True))]),
-        largest=np.concatenate([none, *(np.full(n, own.ub) for n, own in zip(sizes, held, strict=True))]),
-        constraints=lambda x: np.concatenate([none, *(own.fun(x) for own in held)]),
-        slopes=lambda x: np.vstack([np.zeros((0, x.size)), *(own.jac(x) for own in held)]),
+        least=np.concatenate([none, *(np.full(n, condition.lb) for n, condition in zip(sizes, held, strict=True))]),
+        largest=np.concatenate([none, *(np.full(n, condition.ub) for n, condition in zip(sizes, held, strict=True))]),
+        constraints=lambda x: np.concatenate([none, *(condition.fun(x) for condition in held)]),
+        slopes=lambda x: np.vstack([np.zeros((0, x.size)), *(condition.jac(x) for condition in held)]),
     )
 
 

@@ -80,10 +80,10 @@ def _entry(model: ModelFile, name: str | None) -> tuple[str, Optimisation]:
     known = model.document.optimisations
     if not known:
         raise ValueError(f"{model.tree.name} has no optimisation: write a section 'optimisations'")
-    own = next(iter(known)) if name is None else name
-    if own not in known:
-        raise ValueError(f"no optimisation {own!r}: {nearest(own, known)}")
-    return own, known[own]
+    entry_name = next(iter(known)) if name is None else name
+    if entry_name not in known:
+        raise ValueError(f"no optimisation {entry_name!r}: {nearest(entry_name, known)}")
+    return entry_name, known[entry_name]
 
 
 def searched(search: Search, entry: Optimisation, **options: Any) -> Optimum:
@@ -134,8 +134,8 @@ def _at_limit(best: Optimum, name: str) -> str:
 
 def repeating_run(file: Path, entry: Optimisation, best: Optimum, settings: Sequence[str]) -> str:
     """Text of the command that runs the file with the optimal settings."""
-    own = [*settings, *(f"{path}={value:.10g}" for path, value in best.parameters.items())]
-    words = [word for setting in own for word in ("--set", setting)]
+    assignments = [*settings, *(f"{path}={value:.10g}" for path, value in best.parameters.items())]
+    words = [word for setting in assignments for word in ("--set", setting)]
     return shlex.join(["flexph", "run", str(file), "--run", entry.run, *words, "--out", "optimum"])
 
 
@@ -150,7 +150,7 @@ def _values(name: str, best: Optimum, objective: Mapping[str, float]) -> dict[st
         "active": dict(best.active),
         "multipliers": dict(best.multipliers),
         "imbalance": best.imbalance,
-        "derivatives": {key: dict(own) for key, own in best.derivatives.items()},
+        "derivatives": {key: dict(slopes) for key, slopes in best.derivatives.items()},
         "runs": best.runs.sizes["sample"],
     }
 

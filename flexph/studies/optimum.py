@@ -125,14 +125,14 @@ class Conditions(NamedTuple):
         """
         widths = np.array([upper - lower for lower, upper in self.bounds.values()])
         free = np.array([name not in at_bounds for name in self.bounds])
-        own = np.asarray(sum(weight * slopes[name][0] for name, weight in self.weights.items())) * widths
+        slope = np.asarray(sum(weight * slopes[name][0] for name, weight in self.weights.items())) * widths
         listed = [(name, i, side) for name, entries in rows.items() for i, side in entries]
         signs = np.array([1.0 if side == "largest" else -1.0 for _, _, side in listed])
         sizes = np.array([limit_size(*self.limits[name]) for name, _, _ in listed])
         normals = np.array([slopes[name][i] for name, i, _ in listed]).reshape(-1, widths.size) * widths
         scaled = (normals * (signs / sizes)[:, None]).T if listed else np.zeros((widths.size, 0))
-        amounts = nnls(scaled[free], -own[free])[0] if listed and free.any() else np.zeros(len(listed))
-        rest = own + scaled @ amounts
+        amounts = nnls(scaled[free], -slope[free])[0] if listed and free.any() else np.zeros(len(listed))
+        rest = slope + scaled @ amounts
         multipliers: dict[str, float] = {}
         for (name, _, _), amount, sign, size in zip(listed, amounts, signs, sizes, strict=True):
             multipliers[name] = multipliers.get(name, 0.0) - float(sign * amount / size)
@@ -140,4 +140,4 @@ class Conditions(NamedTuple):
             if name in at_bounds:
                 multipliers[name] = float(rest[k] / widths[k])
         wrong = np.where(free, rest, 0.0)
-        return multipliers, float(np.linalg.norm(wrong) / (np.linalg.norm(own) or 1.0))
+        return multipliers, float(np.linalg.norm(wrong) / (np.linalg.norm(slope) or 1.0))

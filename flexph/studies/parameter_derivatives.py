@@ -84,12 +84,12 @@ def sensitivities(
     >>> round(by["height"].item(), 6), round(by["gravity"].item(), 6)  # t/(2h), −t/(2g)
     (0.25, -0.125)
     """
-    own = stated_steps(at, steps)
+    relative_steps = stated_steps(at, steps)
     with evaluations(function, list(at), StudyOptions(out, executor, jobs, resume)) as runs:
         (values,) = runs.values([at])
         numbers = [name for name, value in values.items() if value.dtype.kind in "fi"]
-        slopes = derivatives(runs, at, own, numbers)
-        return Sensitivities(dict(at), own, {name: values[name] for name in numbers}, slopes, runs.dataset())
+        slopes = derivatives(runs, at, relative_steps, numbers)
+        return Sensitivities(dict(at), relative_steps, {name: values[name] for name in numbers}, slopes, runs.dataset())
 
 
 def derivatives(

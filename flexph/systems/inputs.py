@@ -54,13 +54,17 @@ class Table:
     def with_values(self, values: Any) -> Table | None:
         """Copy of the table with other values; None unless these are finite numbers of the same shape and type."""
         try:
-            own = np.array(values)
+            new_values = np.array(values)
         except ValueError:
             return None
-        if own.dtype != self.values.dtype or own.shape != self.values.shape or not np.isfinite(own).all():
+        if (
+            new_values.dtype != self.values.dtype
+            or new_values.shape != self.values.shape
+            or not np.isfinite(new_values).all()
+        ):
             return None
         table = object.__new__(Table)
-        table.times, table.values, table.name = self.times, own, self.name
+        table.times, table.values, table.name = self.times, new_values, self.name
         return table
 
     def by_values(self, times: Array, weights: Array) -> Array:

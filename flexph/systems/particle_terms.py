@@ -142,9 +142,9 @@ class ParticleTerms(Terms, Memo):
     def dissipation(self, x: Array) -> Array:
         """Dissipation matrix R."""
         n, nv = self.size, self.weight.size
-        R, own = np.zeros((n, n)), slice(nv, 2 * nv)
+        R, velocities = np.zeros((n, n)), slice(nv, 2 * nv)
         for k, rows in enumerate(self._damper_rows(x)):
-            R[own, own] += self._resistance(k, x, rows) * (rows.T @ rows)
+            R[velocities, velocities] += self._resistance(k, x, rows) * (rows.T @ rows)
         return R
 
     def input_matrix(self) -> Array:
@@ -207,10 +207,10 @@ class ParticleTerms(Terms, Memo):
             )
         rng = np.random.default_rng(0)
         for at in (x, x + PROBE_DISTANCE * np.maximum(np.abs(x).max(), 1.0) * rng.uniform(-1.0, 1.0, x.size)):
-            for name, own in (("E", lambda _: np.diag(self.descriptor)), ("J", self.structure),
+            for name, function in (("E", lambda _: np.diag(self.descriptor)), ("J", self.structure),
                               ("R", self.dissipation), ("B", lambda _: self.input_matrix()), ("z", self.costate),
                               ("H", self.energy)):  # fmt: skip
-                _compare(name, dense(getattr(system, name)(at)), np.asarray(own(at)))
+                _compare(name, dense(getattr(system, name)(at)), np.asarray(function(at)))
         if self.has_pair and system.means:
             self._check_means(system.means, x, at)
 
@@ -223,11 +223,11 @@ class ParticleTerms(Terms, Memo):
         """
         moves = self.descriptor != 0.0
         middle = np.where(moves, 0.5 * (x0 + x1), x1)
-        own = {"J": self.structure(middle), "R": self.dissipation(middle), "B": self.input_matrix()}
-        own["z"] = self._secants(x0, x1, middle)
-        if set(means) != set(own):
+        expected = {"J": self.structure(middle), "R": self.dissipation(middle), "B": self.input_matrix()}
+        expected["z"] = self._secants(x0, x1, middle)
+        if set(means) != set(expected):
             raise ValueError(f"terms with a pair must have means of J, R, B and z, got those of {', '.join(means)}")
-        for name, value in own.items():
+        for name, value in expected.items():
             _compare(f"mean of {name}", dense(means[name](x0, x1)), value)
 
     def _secants(self, x0: Array, x1: Array, middle: Array) -> Array:
@@ -266,12 +266,12 @@ class ParticleTerms(Terms, Memo):
 
     def _spring_parameters(self, squares: Array) -> tuple[Array, Array, Array, Array]:
         """Parameters k, k₃, length ℓ and stretch e of springs; raises ValueError for zero length."""
-        own = self._by_length
-        length = np.sqrt(squares[own])
+        is_by_length = self._by_length
+        length = np.sqrt(squares[is_by_length])
         if not length.all():
-            name = self.springs.names[own[int(np.argmin(length))]]
+            name = self.springs.names[is_by_length[int(np.argmin(length))]]
             raise ValueError(f"{name} has zero length, so that its force has no direction: place its ends apart")
-        a, b, c = self.springs.laws[own].T
+        a, b, c = self.springs.laws[is_by_length].T
         return a, b, length, length - c
 
     def _potential(self, squares: Array) -> Array:
@@ -280,9 +280,9 @@ class ParticleTerms(Terms, Memo):
         stretch = squares - c
         energy = (a + 0.5 * b * stretch) * stretch
         if self._by_length.size:
-            own = self._by_length
-            e = np.sqrt(squares[own]) - c[own]
-            energy[own] = (0.5 * a[own] + 0.25 * b[own] * e * e) * e * e
+            by_length = self._by_length
+            e = np.sqrt(squares[by_length]) - c[by_length]
+            energy[by_length] = (0.5 * a[by_length] + 0.25 * b[by_length] * e * e) * e * e
         return np.asarray(energy)
 
     def _spring_derivatives(self, squares: Array) -> Array:
@@ -299,8 +299,8 @@ class ParticleTerms(Terms, Memo):
         stiffnesses = self._parameters[1].copy()
         if self._by_length.size:
             k, cubic, length, e = self._spring_parameters(squares)
-            own = k + 3.0 * cubic * e * e - (k + cubic * e * e) * e / length
-            stiffnesses[self._by_length] = 0.25 * own / length**2
+            second = k + 3.0 * cubic * e * e - (k + cubic * e * e) * e / length
+            stiffnesses[self._by_length] = 0.25 * second / length**2
         return stiffnesses
 
     def _costate_slope(self, x: Array) -> Array:
@@ -355,12 +355,12 @@ class ParticleTerms(Terms, Memo):
     def _structure_slope(self, x: Array, w: Array) -> Array:
         """Derivative ∂((J − R)w)/∂x (n, n) at constant w."""
         n, nv = self.size, self.weight.size
-        slope, own = np.zeros((n, n)), slice(nv, 2 * nv)
+        slope, velocities = np.zeros((n, n)), slice(nv, 2 * nv)
         if len(self.rods.ends):
-            slope[own, :nv] -= np.tensordot(w[2 * nv :], self._squares_of_rods, 1)
-            slope[2 * nv :, :nv] += self._squares_of_rods @ w[own]
+            slope[velocities, :nv] -= np.tensordot(w[2 * nv :], self._squares_of_rods, 1)
+            slope[2 * nv :, :nv] += self._squares_of_rods @ w[velocities]
         for k, rows in enumerate(self._damper_rows(x)):
-            slope[own] -= self._damper_slope(k, x, w[own], rows)
+            slope[velocities] -= self._damper_slope(k, x, w[velocities], rows)
         return slope
 
     def _damper_slope(self, k: int, x: Array, w: Array, rows: Array) -> Array:

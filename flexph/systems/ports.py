@@ -71,5 +71,5 @@ class PortMatrices(NamedTuple):
 
     def dissipated(self, R: Any, z: Array, u: Array) -> float:
         """Dissipated power ``(z, u)ᵀ [[R, P], [Pᵀ, S]] (z, u)`` [W]."""
-        own = float(z @ (R @ z))
-        return own if self.P is None else own + float(2.0 * (z @ (self.P @ u)) + u @ (self.S @ u))
+        power = float(z @ (R @ z))
+        return power if self.P is None else power + float(2.0 * (z @ (self.P @ u)) + u @ (self.S @ u))

@@ -155,8 +155,8 @@ class _File:
         values = np.nan_to_num(np.asarray(part.point_fields[field].values, dtype=float))
         rows = np.abs(values).argmax(axis=0)
         low, high = limits_of(self.scene, field)
-        own = unit_of(self.scene, field)[0] * values[rows, np.arange(values.shape[1])]
-        shares, colours = ((own - low) / ((high - low) or 1.0)).clip(0.0, 1.0), map_of(self.scene, field)
+        scaled = unit_of(self.scene, field)[0] * values[rows, np.arange(values.shape[1])]
+        shares, colours = ((scaled - low) / ((high - low) or 1.0)).clip(0.0, 1.0), map_of(self.scene, field)
         return _linear(colours[np.round(shares * (len(colours) - 1)).astype(int)])
 
     def _material(self, kind: PartKind | None) -> int:
@@ -179,10 +179,10 @@ class _File:
         ``path`` is the animated property of glTF: translation, rotation or weights; ``values``: index of the accessor
         of its values.
         """
-        library, own = self.library, self.animation
+        library, animation = self.library, self.animation
         target = library.AnimationChannelTarget(node=node, path=path)
-        own.channels.append(library.AnimationChannel(sampler=len(own.samplers), target=target))
-        own.samplers.append(library.AnimationSampler(input=self.times, output=values, interpolation="LINEAR"))
+        animation.channels.append(library.AnimationChannel(sampler=len(animation.samplers), target=target))
+        animation.samplers.append(library.AnimationSampler(input=self.times, output=values, interpolation="LINEAR"))
 
     def _vertices(self, values: Array) -> int:
         """Append vectors (v, 3) at the vertices of a mesh; return the index of their accessor."""
@@ -222,9 +222,9 @@ def _shapes(rest: Array, tolerance: float) -> tuple[Array, Array, Array]:
     """
     k, p, _ = rest.shape
     mean = rest.mean(axis=0)
-    own = (rest - mean).reshape(k, -1)
-    u, s, vt = np.linalg.svd(own, full_matrices=False)
-    rank, left = 0, own
+    displacements = (rest - mean).reshape(k, -1)
+    u, s, vt = np.linalg.svd(displacements, full_matrices=False)
+    rank, left = 0, displacements
     while rank < len(s) and np.abs(left).max(initial=0.0) > tolerance:
         left = left - np.outer(s[rank] * u[:, rank], vt[rank])
         rank += 1

@@ -151,9 +151,9 @@ def _view(scene: Scene, title: str, field: str | None, *, forces: bool, style: s
 
     ``style``: CSS of the element; ``forces``: True to show arrows initially.
     """
-    own = with_triangles(scene)
-    stream = packed(own, title=title, field=field, forces=forces)
-    picture = base64.b64encode(still_image(own, stream.row, stream.field)).decode("ascii")
+    triangulated = with_triangles(scene)
+    stream = packed(triangulated, title=title, field=field, forces=forces)
+    picture = base64.b64encode(still_image(triangulated, stream.row, stream.field)).decode("ascii")
     return (
         f'<div class="flexph-view" style="{style}">'
         f'<img alt="{escape(title)}" style="{PICTURE}" src="data:image/png;base64,{picture}">'

@@ -84,9 +84,9 @@ def _corners_at(cells: Array, first: Array, second: Array, far: bool) -> Array:
     """
     following = lambda corner: 3 * (corner // 3) + (corner + 1 - 3 * (corner // 3)) % 3  # noqa: E731
     points = cells.ravel()
-    own = following(first) if far else first
-    other = np.where(points[second] == points[own], second, following(second))
-    return np.stack([own, other])
+    start = following(first) if far else first
+    other = np.where(points[second] == points[start], second, following(second))
+    return np.stack([start, other])
 
 
 def unit_normals(corners: Array) -> Array:
@@ -161,8 +161,8 @@ class Mesh:
             return np.full(part.points.shape[1], PLAIN)
         values = part.point_fields[name].values
         low, high = limits_of(self.scene, name)
-        own = unit_of(self.scene, name)[0] * np.nan_to_num(values[min(row, len(values) - 1)])
-        return np.asarray((own - low) / ((high - low) or 1.0)).clip(0.0, 1.0)
+        scaled = unit_of(self.scene, name)[0] * np.nan_to_num(values[min(row, len(values) - 1)])
+        return np.asarray((scaled - low) / ((high - low) or 1.0)).clip(0.0, 1.0)
 
 
 def mesh_of(scene: Scene, field: str | None) -> Mesh:
@@ -187,8 +187,8 @@ def outside_of(points: Array, cells: Array) -> int:
     """
     extent = float(np.ptp(points, axis=0).max()) or 1.0
     _, same = np.unique(np.round(points / (SAME * extent)), axis=0, return_inverse=True)
-    own = same.ravel()[cells]
-    first, second = own.ravel(), np.roll(own, -1, axis=1).ravel()
+    merged = same.ravel()[cells]
+    first, second = merged.ravel(), np.roll(merged, -1, axis=1).ravel()
     there, back = np.sort(first * len(points) + second), np.sort(second * len(points) + first)
     if not np.array_equal(there, back):
         return 0

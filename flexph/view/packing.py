@@ -208,9 +208,9 @@ def telling_row(scene: Scene) -> int:
     """
     bodies = [part for part in scene.parts if part.kind == "body" and part.moves]
     deformed = [part.deformation for part in bodies if part.deformation.shape[1]]
-    if not any(own.any() for own in deformed):
+    if not any(displacement.any() for displacement in deformed):
         deformed = [part.points - part.points[:1] for part in bodies]
-    sizes = [np.einsum("kpi,kpi->kp", own, own).max(axis=1) for own in deformed]
+    sizes = [np.einsum("kpi,kpi->kp", displacement, displacement).max(axis=1) for displacement in deformed]
     return int(np.max(sizes, axis=0).argmax()) if sizes else 0
 
 
@@ -294,8 +294,8 @@ def _deformation(stream: Stream, part: Part, motion: RigidMotion, *, extent: flo
     """
     if not scale or not part.deformation.any():
         return None
-    own = motion.in_body(np.asarray(part.deformation, dtype=float) / scale).reshape(len(part.points), -1)
-    return add_series(stream, own, max(float(np.abs(own).max()) / STEPS, UNSEEN * extent))
+    in_body = motion.in_body(np.asarray(part.deformation, dtype=float) / scale).reshape(len(part.points), -1)
+    return add_series(stream, in_body, max(float(np.abs(in_body).max()) / STEPS, UNSEEN * extent))
 
 
 def _values(stream: Stream, part: Part, field: Field) -> Told | None:

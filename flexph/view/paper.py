@@ -170,10 +170,10 @@ def paper_of(scene: Scene, layout: Layout, background: Background, *, field: str
 def _cut(title: str, layout: Layout) -> str:
     """Title, shortened to the space on the left of the time."""
     room = 0.62 * (layout.window.right - layout.window.left)
-    own = title
-    while own and font(15.0 * layout.unit).getlength(own) > room:
-        own = own[:-1]
-    return own if own == title else f"{own.rstrip()[:-1]}…"
+    text = title
+    while text and font(15.0 * layout.unit).getlength(text) > room:
+        text = text[:-1]
+    return text if text == title else f"{text.rstrip()[:-1]}…"
 
 
 def _draw_bar(page: Any, pen: Any, scene: Scene, field: str, layout: Layout, ink: str) -> None:

@@ -94,9 +94,15 @@ def _decoded(codes: Any) -> Array:
 
 def write_webp(path: Path, pictures: Sequence[Any], rate: float, transparent: bool) -> None:
     """Write images of Pillow as a WebP that loops."""
-    own = [picture if transparent else picture.convert("RGB") for picture in pictures]
-    options: dict[str, Any] = {"save_all": True, "append_images": own[1:], "loop": 0, "quality": QUALITY, "method": 2}
-    own[0].save(path, format="WEBP", duration=round(1000.0 / rate), **options)
+    frames = [picture if transparent else picture.convert("RGB") for picture in pictures]
+    options: dict[str, Any] = {
+        "save_all": True,
+        "append_images": frames[1:],
+        "loop": 0,
+        "quality": QUALITY,
+        "method": 2,
+    }
+    frames[0].save(path, format="WEBP", duration=round(1000.0 / rate), **options)
 
 
 def write_mp4(path: Path, pictures: Sequence[Any], rate: float, transparent: bool) -> None:
@@ -189,8 +195,8 @@ def write_picture(
     """
     refuse_suffix("a picture", path, (".png",))
     scene = as_scene(shown, FRAMES, scale=scale, forces=forces)
-    own: dict[str, Any] = {"size": size, "background": background, "account": account, "towards": towards}
-    film = Film(scene, field, title=title, **own)
+    options: dict[str, Any] = {"size": size, "background": background, "account": account, "towards": towards}
+    film = Film(scene, field, title=title, **options)
     row = telling_row(film.scene) if at is None else _row_at(scene, at)
     with staged(path) as part:
         film[row].save(part, format="PNG")
@@ -264,8 +270,8 @@ def write_film(
         )
     check.positive("rate", rate, "1/s")
     scene = as_scene(shown, check.count("frames", frames), scale=scale, forces=forces)
-    own: dict[str, Any] = {"size": size, "background": background, "account": account, "towards": towards}
-    film = Film(scene, field, title=title, **own)
+    options: dict[str, Any] = {"size": size, "background": background, "account": account, "towards": towards}
+    film = Film(scene, field, title=title, **options)
     with staged(path) as part:
         WRITERS[suffix](part, film, rate, background == "transparent")
     return Path(path)

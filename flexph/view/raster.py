@@ -66,9 +66,9 @@ class Camera:
         The depth is larger for nearer points, and 1 at the target. Over the picture of a plane surface it is a linear
         function of the position in the picture.
         """
-        own = (points - self.target) @ self.axes.T
-        nearness = self.distance / (self.distance - own[..., 2])
-        dots = own[..., :2] * [self.factor, -self.factor] * nearness[..., None] + self.middle
+        in_view = (points - self.target) @ self.axes.T
+        nearness = self.distance / (self.distance - in_view[..., 2])
+        dots = in_view[..., :2] * [self.factor, -self.factor] * nearness[..., None] + self.middle
         return np.concatenate([dots, nearness[..., None]], axis=-1)
 
 
@@ -97,8 +97,8 @@ def view_axes(dim: int, towards: tuple[float, float, float] | None = None) -> Ar
 def fitted(scene: Scene, axes: Array, window: Window) -> Camera:
     """Camera for which all motion of a scene fits into a window of the picture."""
     points = np.concatenate([_sampled_positions(part.points) for part in scene.parts])
-    own = points @ axes.T
-    low, high = own.min(axis=0), own.max(axis=0)
+    in_view = points @ axes.T
+    low, high = in_view.min(axis=0), in_view.max(axis=0)
     distance = DISTANCE * (float(np.linalg.norm(high - low)) or 1.0)
     camera = Camera(axes, 0.5 * (low + high) @ axes, distance, factor=1.0, middle=np.zeros(2))
     dots = camera.places(points)[:, :2]
@@ -271,8 +271,8 @@ def painted(dots: Dots, normals: Array, shares: Array, owner: Array, *, paint: P
     unit = _towards_reader(normals)
     base = paint.parts[owner]
     if len(paint.field):
-        own = np.flatnonzero(shares >= 0.0)
-        base[own] = paint.field[(shares[own].clip(0.0, 1.0) * (len(paint.field) - 1)).astype(int)]
+        indices = np.flatnonzero(shares >= 0.0)
+        base[indices] = paint.field[(shares[indices].clip(0.0, 1.0) * (len(paint.field) - 1)).astype(int)]
     lit = _lit(base, unit)
     lit += _lines(dots, unit, owner, size)[dots.number, None] * (paint.line - lit)
     picture = np.zeros((height * width, 4), dtype=np.float32)

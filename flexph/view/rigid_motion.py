@@ -49,11 +49,11 @@ def rigid_motion(points: Array) -> RigidMotion:
     rotation to relate two sets of vectors, Acta Crystallogr. A 32 (1976).
     """
     centres = points.mean(axis=1)
-    own = points - centres[:, None]
-    u, _, vt = np.linalg.svd(np.swapaxes(own[:1], 1, 2) @ own)
+    relative = points - centres[:, None]
+    u, _, vt = np.linalg.svd(np.swapaxes(relative[:1], 1, 2) @ relative)
     signs = np.ones((len(points), 3))
     signs[:, 2] = np.sign(np.linalg.det(u @ vt))
-    return RigidMotion(np.swapaxes(vt, 1, 2) @ (signs[:, :, None] * np.swapaxes(u, 1, 2)), centres, own[0])
+    return RigidMotion(np.swapaxes(vt, 1, 2) @ (signs[:, :, None] * np.swapaxes(u, 1, 2)), centres, relative[0])
 
 
 def quaternions(rotations: Array) -> Array:

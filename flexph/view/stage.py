@@ -82,8 +82,8 @@ class Stage:
         low, high = self._box(places[:, :2] / FINER, MARGIN)
         if (high > low).all():  # the rest of the picture is empty
             places[:, :2] -= FINER * low
-            own = self._shaded(row, points, places, (int(high[0] - low[0]), int(high[1] - low[1])))
-            whole[low[1] : high[1], low[0] : high[0]] = own
+            shaded = self._shaded(row, points, places, (int(high[0] - low[0]), int(high[1] - low[1])))
+            whole[low[1] : high[1], low[0] : high[0]] = shaded
         return whole
 
     def _shaded(self, row: int, points: Array, places: Array, size: tuple[int, int]) -> Array:
@@ -147,8 +147,8 @@ class Stage:
         soft = SOFT * self.size[0] / 800.0
         low, high = self._box(places, 4.0 * soft)
         if (high > low).all():
-            own = covered((places - low)[self.mesh.triangles], (int(high[0] - low[0]), int(high[1] - low[1])))
-            faded = blurred(own.astype(np.float32), soft)
+            inside = covered((places - low)[self.mesh.triangles], (int(high[0] - low[0]), int(high[1] - low[1])))
+            faded = blurred(inside.astype(np.float32), soft)
             fades = ((self.bottom - np.arange(low[1], high[1])) / (2.0 * soft)).clip(0.0, 1.0).astype(np.float32)
             whole[low[1] : high[1], low[0] : high[0]] = SHADOW * faded * fades[:, None]
         return whole
@@ -180,7 +180,7 @@ def staged_scene(
     fine = Window(*(FINER * edge for edge in (window.left, window.top, window.right, window.bottom)))
     camera, mesh = fitted(scene, axes, fine), mesh_of(scene, field)
     colours = DARK if dark else COLOURS
-    own = rgb([colours[part.kind] for part in mesh.parts])
+    part_colours = rgb([colours[part.kind] for part in mesh.parts])
     line = rgb(["#05070a" if dark else "#1c2530"])[0]
     low, high = scene.bounds
     extent = float(np.linalg.norm(high - low)) or 1.0
@@ -189,7 +189,9 @@ def staged_scene(
     lit = float(camera.axes[:, 2] @ LIGHT) > 0.1 * np.linalg.norm(LIGHT)  # the light comes from above the plane
     reach = REACH * extent / camera.distance
     bottom = window.bottom + (0.0 if window.bottom < 0.9 * size[1] else size[1])  # to the edge if nothing is below
-    return Stage(size, camera, mesh, Paint(own, map_of(scene, field), line), ground if lit else None, reach, bottom)
+    return Stage(
+        size, camera, mesh, Paint(part_colours, map_of(scene, field), line), ground if lit else None, reach, bottom
+    )
 
 
 def map_of(scene: Scene, field: str | None) -> Array:
@@ -198,14 +200,14 @@ def map_of(scene: Scene, field: str | None) -> Array:
         return np.zeros((0, 3), dtype=np.float32)
     stops = rgb(MAPS["diverging" if is_diverging(scene, field) else "sequential"])
     at = np.linspace(0.0, 1.0, STOPS)
-    return np.stack([np.interp(at, np.linspace(0.0, 1.0, len(stops)), own) for own in stops.T], axis=-1).astype(
+    return np.stack([np.interp(at, np.linspace(0.0, 1.0, len(stops)), channel) for channel in stops.T], axis=-1).astype(
         np.float32
     )
 
 
 def rgb(colours: Sequence[str]) -> Array:
     """Colours (n, 3), 0 to 1, from texts such as ``#8fa3b5``."""
-    return np.array([[int(own[k : k + 2], 16) / 255.0 for k in (1, 3, 5)] for own in colours], dtype=np.float32)
+    return np.array([[int(colour[k : k + 2], 16) / 255.0 for k in (1, 3, 5)] for colour in colours], dtype=np.float32)
 
 
 EDGE = 0.03

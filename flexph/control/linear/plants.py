@@ -105,7 +105,7 @@ def columns_of(system: LinearPHDAE, ports: Sequence[str]) -> Array:
     if not ports:
         raise ValueError("ports must name at least one port, got none")
     slices = [check.lookup("port", name, system.ports, "the linearised mechanism") for name in ports]
-    return np.concatenate([np.arange(system.B.shape[1])[own] for own in slices])
+    return np.concatenate([np.arange(system.B.shape[1])[part] for part in slices])
 
 
 NAMED = "ports", "causality", "parts"
@@ -226,14 +226,14 @@ def _motion_of_parts(mechanism: Mechanism, state: State, system: LinearPHDAE) ->
     spin, bent = layout.velocity_sizes[0], sum(layout.velocity_sizes[:2])
     turning = {body: i for i, body in enumerate(layout.turning)}
     for i, (name, body) in enumerate(mechanism.frames.items()):
-        own, at = np.flatnonzero(a.body_u == i), slice(dim * i, dim * (i + 1))
+        columns, at = np.flatnonzero(a.body_u == i), slice(dim * i, dim * (i + 1))
         moves[at, parts[f"{name}.velocity"]] = c.R[i]
-        if own.size:
+        if columns.size:
             moves[at, parts[f"{name}.deformation_rate"]] = c.R[i] @ body.inertia.mean_shape
-            moves[bent + own, parts[f"{name}.deformation_rate"]] = np.eye(own.size)
+            moves[bent + columns, parts[f"{name}.deformation_rate"]] = np.eye(columns.size)
         if i in turning:
             first = spin + s * turning[i]
-            arm = body.inertia.centre + body.inertia.mean_shape @ c.u[own]
+            arm = body.inertia.centre + body.inertia.mean_shape @ c.u[columns]
             moves[at, parts[f"{name}.spin"]] = c.R[i] @ np.einsum("sij,j->is", cross(dim), arm)
             moves[first : first + s, parts[f"{name}.spin"]] = np.eye(s)
     return moves

@@ -224,8 +224,8 @@ def margins(plant: Plant, compensator: Compensator) -> Margins:
         s = 1j * np.exp(logarithm)
         inside = np.linalg.solve(s * np.eye(len(plant.A)) - plant.A, plant.B)
         k = compensator
-        own = k.C @ np.linalg.solve(s * np.eye(len(k.A)) - k.A, k.B) + k.D
-        loop = own @ plant.C @ inside
+        response = k.C @ np.linalg.solve(s * np.eye(len(k.A)) - k.A, k.B) + k.D
+        loop = response @ plant.C @ inside
         return float(np.linalg.svd(np.eye(len(loop)) + loop, compute_uv=False)[-1])
 
     size = np.abs(poles)

@@ -72,8 +72,8 @@ def _back_over_decaying(run: GradientRun, by_state: tuple[Index, Array], varied:
     widths = [getattr(table, name).shape[1] for name in GIVEN]
     inputs, *rates = np.split(of.by_given, np.cumsum(widths)[:-1], axis=1)
     rates = [
-        own if len(getattr(table, name)) > 1 else own.sum(axis=0, keepdims=True)
-        for name, own in zip(GIVEN[1:], rates, strict=True)
+        rate if len(getattr(table, name)) > 1 else rate.sum(axis=0, keepdims=True)
+        for name, rate in zip(GIVEN[1:], rates, strict=True)
     ]
     totals = [of.run.by_coefficient, of.run.by_offset, of.run.by_moved, *rates]
     arrays = [spread(problem, varied.constants, of.run.by_constants), of.run.carried, *totals, of.by_matrices]

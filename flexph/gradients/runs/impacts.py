@@ -204,9 +204,9 @@ def jump_back(problem: Problem, impact: Impact, after: Array) -> JumpBack:
         size = MOVED * max(abs(impact.before[j]), 1.0)
         if np.array_equal(moved(j, size), here):
             continue
-        own = central_of_order_six(partial(moved, j), 0.0, size) / size
-        adjoint[j] -= own[0]
-        by_gap[j] = own[1]
+        derivative = central_of_order_six(partial(moved, j), 0.0, size) / size
+        adjoint[j] -= derivative[0]
+        by_gap[j] = derivative[1]
 
     def later(by: float) -> Array:
         return products(impact.before, prescribed_at(problem, impact.time + by))

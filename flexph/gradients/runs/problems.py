@@ -125,29 +125,29 @@ def problem_of(
         return known._replace(inputs=inputs, sampled=replace(known.sampled, forcing=forcing))
     forcing = Forcing(mechanism.network.input_slices, inputs, mechanism.layout.dim)
     scheme = scheme_from(mechanism, start, method if like is None else like.method, forcing)[0]
-    own = method if like is None else like.method
-    memory = _memory_of(mechanism, own) if known is None else known.memory
+    method_of_run = method if like is None else like.method
+    memory = _memory_of(mechanism, method_of_run) if known is None else known.memory
     blocks = blocks_of(scheme)
     kinds = blocks.compiled.parts.kinds if like is None else like.kinds
     _refuse(mechanism, kinds, memory)
     if mechanism.network.arrays.contacts.laws.rigid.any():
-        _refuse_strikes(mechanism, kinds, own, known=strikes or like is not None)
+        _refuse_strikes(mechanism, kinds, method_of_run, known=strikes or like is not None)
     if kinds.friction:
         _refuse_friction(mechanism, memory)
-    if isinstance(own, ExactGauss):
-        _refuse_many(memory, own.stages)
+    if isinstance(method_of_run, ExactGauss):
+        _refuse_many(memory, method_of_run.stages)
     given = np.asarray(times(**parameters) if callable(times) else times, dtype=float)
     grid = given if given.size and given[0] == start.time else np.append(start.time, given)
     if grid.size < 2:
         raise ValueError(f"times must have at least one step after the start at {start.time:g} s, got {given.tolist()}")
     table = blocks.table(grid)
-    if isinstance(own, Decaying):
+    if isinstance(method_of_run, Decaying):
         _refuse_decaying(mechanism, memory, grid)
         if callable(times):
             raise ValueError("times of runs by Decaying() must be an array: their gradients are at fixed times")
     state = in_loops(mechanism, start.x[None])[0]
-    sampled = RunInputs(forcing, *_points(own, table.times))
-    return Problem(mechanism, start, grid, state, inputs, sampled, memory, kinds, table, own)
+    sampled = RunInputs(forcing, *_points(method_of_run, table.times))
+    return Problem(mechanism, start, grid, state, inputs, sampled, memory, kinds, table, method_of_run)
 
 
 def _memory_of(mechanism: Mechanism, method: GradientMethod) -> Memory:

@@ -71,7 +71,7 @@ def readings_by_state(mechanism: Mechanism, quantity: Quantity, at: Array, magni
     panel = Panel(mechanism, {MARK: quantity})
     if quantity.of_state is None:
         every = (panel.gradients(MARK, i, at) for i in range(len(panel.places[MARK])))
-        exact = [own for own in every if own is not None]
+        exact = [one for one in every if one is not None]
         if exact:
             return np.stack(exact, axis=1)
     read = lambda moved: _columns(panel.read_rows(moved)[MARK])  # noqa: E731

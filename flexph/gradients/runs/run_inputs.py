@@ -95,8 +95,8 @@ class InputWeights:
         """Derivatives with respect to the values of the table of a port, in an array of the shape of the table."""
         if port not in self._by_node:
             forcing = self.origin.forcing
-            table, own = forcing.tables[port], self.by_step[:, forcing.slices[port]]
-            self._by_node[port] = table.by_values(self.origin.points, own).reshape(table.values.shape)
+            table, by_step = forcing.tables[port], self.by_step[:, forcing.slices[port]]
+            self._by_node[port] = table.by_values(self.origin.points, by_step).reshape(table.values.shape)
         return self._by_node[port]
 
 

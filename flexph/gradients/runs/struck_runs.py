@@ -224,7 +224,7 @@ class _Division:
         start, now, end = times
         c, least = order[0], INSTANT * (end - start)
         if len(order) > 1 and ends[order[1]] - ends[c] <= least:
-            both = " and ".join(repr(self._name(own)) for own in order[:2])
+            both = " and ".join(repr(self._name(contact)) for contact in order[:2])
             raise ValueError(f"gradients do not support two impacts at the same time: {both} at {ends[c]:.6g} s")
         if now > start and ends[c] - now <= least:
             self._refuse_closed(c, now)
@@ -250,14 +250,14 @@ class _Division:
 
     def _check(self, k: int, reached: Array) -> None:
         """Raise ValueError unless the state ``reached`` by the parts of step k is that of the run at its end."""
-        split, own = self.mechanism.layout.split, self.solution
-        for missed, entries in zip(split(reached - own.states[k + 1]), split(own.states.T), strict=True):
+        split, solution = self.mechanism.layout.split, self.solution
+        for missed, entries in zip(split(reached - solution.states[k + 1]), split(solution.states.T), strict=True):
             gap, size = np.abs(missed).max(initial=0.0), np.abs(entries).max(initial=0.0)
             if not gap <= REPEATED * size:
                 names = " and ".join(sorted({repr(self._name(c)) for c in self._striking(k)}))
                 raise ValueError(
-                    f"gradients support contacts that bounce one by one, but in the step from {own.times[k]:.6g} s "
-                    f"{names} stays closed or acts otherwise: taken again with impacts alone, it misses its end"
+                    f"gradients support contacts that bounce one by one, but in the step from {solution.times[k]:.6g} "
+                    f"s {names} stays closed or acts otherwise: taken again with impacts alone, it misses its end"
                 )
 
     def _name(self, contact: int) -> str:

@@ -91,7 +91,7 @@ class Sums(NamedTuple):
 
     def plus(self, share: float, other: Sums) -> Sums:
         """Sum of these sums and ``share`` times the ``other`` sums."""
-        table = Table(*(own + share * part for own, part in zip(self.table, other.table, strict=True)))
+        table = Table(*(first + share * part for first, part in zip(self.table, other.table, strict=True)))
         return Sums(self.carried + share * other.carried, table, self.constants + share * other.constants)
 
 
@@ -166,9 +166,9 @@ def weights_of(piece: Piece, by_state: tuple[Index, Array]) -> Array:
     """
     (rows, weights), steps = by_state, len(piece.states) - 1
     inside = (rows >= piece.first) & (rows <= piece.first + steps)
-    own = np.zeros((steps + 1, weights.shape[1]))
-    own[rows[inside] - piece.first] = weights[inside]
-    return own
+    by_step = np.zeros((steps + 1, weights.shape[1]))
+    by_step[rows[inside] - piece.first] = weights[inside]
+    return by_step
 
 
 def spread(problem: Problem, varied: Index, by_varied: Array) -> Array:

@@ -398,7 +398,7 @@ def segmented(base: Problem, shooting: MultipleShooting) -> SegmentedProblem:
     path, pace = np.stack([state.x for state in states]), shooting.segments / float(base.times[-1] - base.times[0])
     begun = [State(float(base.times[k]), path[k], np.zeros(0), start.anchors) for k in edges[1:-1]]
     charts = [_chart(mechanism, state, pace) for state in begun]
-    along = {name: readings(mechanism, own.quantity, path) for name, own in base.functionals.items()}
+    along = {name: readings(mechanism, functional.quantity, path) for name, functional in base.functionals.items()}
     return SegmentedProblem(base, edges, charts, {name: rows[edges[1:-1]] for name, rows in along.items()})
 
 

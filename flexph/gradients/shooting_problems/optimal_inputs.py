@@ -168,7 +168,7 @@ def optimal_control(
     >>> round(best.cost, 2)
     12.0
     """
-    own = dict(parameters or {})
+    initial = dict(parameters or {})
     if cost is None and not effort and not (duration and duration.weight):
         raise ValueError("cost, effort or a duration with a weight must be given, got none")
     if cost is None and not ends and not limits:
@@ -179,19 +179,19 @@ def optimal_control(
         check.lookup("input", port, tables, "inputs")
         check.not_negative(f"effort[{port!r}]", weight)
     for name, ends_of in (bounds or {}).items():
-        check.lookup("input or parameter", name, {**tables, **own}, "inputs and parameters")
+        check.lookup("input or parameter", name, {**tables, **initial}, "inputs and parameters")
         _refuse_reversed(f"bounds[{name!r}]", *ends_of)
     for name, (_, least, largest) in (limits or {}).items():
         _refuse_reversed(f"limits[{name!r}]", least, largest)
     grid = np.asarray(times, dtype=float)
     if duration is not None:
         duration.check_guess(grid)
-        own[DURATION] = float(grid[-1] - grid[0])
+        initial[DURATION] = float(grid[-1] - grid[0])
     problem = Problem(
         make,
         grid,
         tables,
-        own,
+        initial,
         cost,
         dict(effort or {}),
         dict(ends or {}),
@@ -215,13 +215,13 @@ def _table(port: str, given: Any, times: Any) -> Table:
     """Table of a port from times and values that a user gave; raises ValueError unless it covers the run."""
     if not (isinstance(given, tuple) and len(given) == 2):
         raise ValueError(f"inputs[{port!r}] must be a table (times, values), got {check.shown(given)}")
-    own = Table(*given, f"inputs[{port!r}]")
-    if own.times[0] > min(times) or own.times[-1] < max(times):
+    table = Table(*given, f"inputs[{port!r}]")
+    if table.times[0] > min(times) or table.times[-1] < max(times):
         raise ValueError(
-            f"inputs[{port!r}] must cover {min(times)} to {max(times)} s, got {own.times[0]} to {own.times[-1]} s"
+            f"inputs[{port!r}] must cover {min(times)} to {max(times)} s, got {table.times[0]} to {table.times[-1]} s"
         )
-    own.values = own.values.reshape(len(own.times), -1)
-    return own
+    table.values = table.values.reshape(len(table.times), -1)
+    return table
 
 
 def _solved(
@@ -359,7 +359,7 @@ def _sizes(problem: Problem, first: Array, ends: Sequence[Array]) -> Array:
     """
     values, parameters = problem.split(first)
     guess = problem.joined(
-        {port: np.full(own.shape, np.abs(own).max()) for port, own in values.items()},
+        {port: np.full(nodes.shape, np.abs(nodes).max()) for port, nodes in values.items()},
         {name: abs(value) for name, value in parameters.items()},
     )
     bound = np.maximum(*(np.where(np.isfinite(end), np.abs(end), 0.0) for end in ends))

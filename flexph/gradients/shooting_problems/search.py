@@ -108,7 +108,9 @@ class Search:
 
     def distances(self, z: Array) -> dict[str, float]:
         """Distances between segments at the scaled unknowns z, divided by the size of states, by name of the gap."""
-        return {name: own / self.size_of_states for name, own in self.problem.distances(self.evaluate(z)).items()}
+        return {
+            name: distance / self.size_of_states for name, distance in self.problem.distances(self.evaluate(z)).items()
+        }
 
     def size_inputs(self, unknown: Array, z: Array) -> None:
         """Set the sizes of those inputs for which neither bounds nor a first guess give one, as the guess is zero.
@@ -146,8 +148,8 @@ class Search:
         """
 
         def least(miss: float, slope: Array) -> float:
-            own, whole = float(np.linalg.norm(slope[part])), float(np.linalg.norm(slope[kind]))
-            return abs(miss) / own if own > NEGLIGIBLE * whole else 0.0
+            of_part, whole = float(np.linalg.norm(slope[part])), float(np.linalg.norm(slope[kind]))
+            return abs(miss) / of_part if of_part > NEGLIGIBLE * whole else 0.0
 
         changes = [least(miss, evaluation.slopes[name]) for name, miss in self._misses(evaluation)]
         for values, slopes in evaluation.gaps.values():

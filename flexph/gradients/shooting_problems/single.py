@@ -120,8 +120,8 @@ class Problem:
 
         If the duration is free, the result is a function that returns them for given parameters.
         """
-        own = self.times[first : None if last is None else last + 1]
-        return own if self.duration is None else lambda **parameters: self.stretched(own, parameters)
+        times = self.times[first : None if last is None else last + 1]
+        return times if self.duration is None else lambda **parameters: self.stretched(times, parameters)
 
     def driving(self, values: Mapping[str, Array], parameters: Mapping[str, float]) -> dict[str, Any]:
         """Tables of inputs (times, values) by port, with given values at their nodes.

@@ -79,6 +79,6 @@ class GaussBlocks(BlockStepper):
         if len(values) == 1:
             return values, np.zeros_like(values)
         rows = self.points * np.arange(steps)[:, None] + np.arange(self.points + 1)
-        own = values[rows].reshape(steps, self.points + 1, -1)
-        value, rate = ((weights @ own).reshape(steps * len(weights), values.shape[1]) for weights in by)
+        nodes = values[rows].reshape(steps, self.points + 1, -1)
+        value, rate = ((weights @ nodes).reshape(steps * len(weights), values.shape[1]) for weights in by)
         return value, rate

@@ -115,7 +115,9 @@ class CoupledRows:
         values["held"] = np.repeat(0.5 * (held[::2] + held[1::2]), 2, axis=0)  # mean of both steps of a pair
         first = np.append(0, np.searchsorted(self.times[1 : done + 1], ends[:-1], side="right"))
         last = np.append(first[1:], done) - 1
-        rows = {name: np.add.reduceat(own, first) if name in SUMS else own[last] for name, own in values.items()}
+        rows = {
+            name: np.add.reduceat(column, first) if name in SUMS else column[last] for name, column in values.items()
+        }
         residuals = block.rows["residuals"].copy()
         residuals[:, 0] += np.maximum.reduceat(np.abs(error), first)
         restart = size, history, self._loops.snapshot()

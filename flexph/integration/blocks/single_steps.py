@@ -25,17 +25,17 @@ class StepTable:
 
     def __init__(self, table: Any, spans: Mapping[str, tuple[int, int]]) -> None:
         varying = {name: span for name, span in spans.items() if name == "inputs" or len(getattr(table, name)) > 1}
-        own = {name: getattr(table, name)[: span[1]].copy() for name, span in varying.items()}
-        self._table = table._replace(**own)
+        tables = {name: getattr(table, name)[: span[1]].copy() for name, span in varying.items()}
+        self._table = table._replace(**tables)
         self._inputs, self._given = self._table.inputs, table.inputs
         self._points = spans["inputs"][0] if len(table.inputs) > 1 else 0
         del varying["inputs"]
-        self._rows = [(own[name], getattr(table, name), *span) for name, span in varying.items()]
+        self._rows = [(tables[name], getattr(table, name), *span) for name, span in varying.items()]
 
     def at(self, k: int, inputs: Array) -> Any:
         """Table for step ``k``, with the constant ``inputs`` added to the inputs of the longer table."""
-        for own, given, step, rows in self._rows:
-            own[:] = given[k * step : k * step + rows]
+        for target, given, step, rows in self._rows:
+            target[:] = given[k * step : k * step + rows]
         first = k * self._points
         np.add(self._given[first : first + (self._points or 1)], inputs, out=self._inputs)
         return self._table

@@ -66,8 +66,8 @@ def response_to_defects(scheme: Scheme, step: StepResult, coefficient: Array, de
     """
     a, (c, d) = scheme.arrays, step.end.state.place
     G = constraint_matrix(a, c.R, coefficient, arm=d.arm, vector=d.vector)
-    own = independent(scheme.mechanism, G) if scheme.least_norm else None
-    spread = sparse.eye_array(scheme.rows) if own is None else own
+    rows = independent(scheme.mechanism, G) if scheme.least_norm else None
+    spread = sparse.eye_array(scheme.rows) if rows is None else rows
     try:
         y = impulses(a, c.u, spread.T @ G, spread.T @ defects)
     except (RuntimeError, np.linalg.LinAlgError):

@@ -184,8 +184,8 @@ def _check_curves(mechanism: Model, before: Derived, after: Derived, iterations:
     """Raise MotionEnded if a point reaches a kink or an end of its curve, StepFailed if it is off the curve."""
     curves = mechanism.network.arrays.curves
     for curve, at_start, at_end in zip(curves, before.on_curves, after.on_curves, strict=True):
-        own, s0, s1 = after.product[curve.products], at_start.places[1], at_end.places[1]
-        angle, off = curve.kink(own, s0, s1), np.linalg.norm(at_end.apart) > OFF * np.abs(own).max()
+        products, s0, s1 = after.product[curve.products], at_start.places[1], at_end.places[1]
+        angle, off = curve.kink(products, s0, s1), np.linalg.norm(at_end.apart) > OFF * np.abs(products).max()
         if angle > KINK:
             reason = f"{port_on(mechanism, curve)} passes a kink of {angle:.2g} rad, where its velocity would jump"
             raise MotionEnded(reason, iterations, advice="use a curve that is smooth")

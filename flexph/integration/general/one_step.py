@@ -72,10 +72,12 @@ def completed(method: OneStepMethod, system: PHDAE, completion: str | None) -> O
         raise ValueError(
             f"completion={completion!r} is for algebraic states: E of this system differentiates all states"
         )
-    own, others = differential_states(system)
+    differential, others = differential_states(system)
     if not others.shape[1]:
         raise ValueError(f"completion={completion!r} needs algebraic states: the null space of E(x) varies with x")
-    return method if completion == "new" else Completed(method, own @ own.T, mean=completion == "mean")
+    return (
+        method if completion == "new" else Completed(method, differential @ differential.T, mean=completion == "mean")
+    )
 
 
 def refuse_alternating(system: PHDAE, x0: Array, inputs: Array, completion: str | None) -> None:

@@ -94,8 +94,8 @@ class ParticleStepper:
 
     def remember(self, kept: tuple[Any, ...]) -> None:
         """Restore the memory of the iteration, as stored at the end of a block."""
-        for own, values in zip(self._iteration(), kept, strict=True):
-            own[...] = values
+        for cells, values in zip(self._iteration(), kept, strict=True):
+            cells[...] = values
 
     def _iteration(self) -> tuple[Array, ...]:
         return *(getattr(self.space, name) for name in ITERATION), self.space.factor_state
@@ -175,7 +175,7 @@ class ParticleStepper:
         sizes = s.size.copy() if start.sizes.any() else grown(start.sizes, np.abs(states).max(axis=0))
         history = History(float(s.energy[1]), float(s.energy[2]), s.last_rate.copy())
         end = StepStart(float(times[k]), states[-1].copy(), float(energy[-1]), sizes, self._method_history(history))
-        return Block(values, saved[:k], end, k, restart=tuple(own.copy() for own in self._iteration()))
+        return Block(values, saved[:k], end, k, restart=tuple(array.copy() for array in self._iteration()))
 
 
 def in_blocks(run: Run, stepper: ParticleStepper, grid: Array, save_every: int) -> Iterator[Block]:

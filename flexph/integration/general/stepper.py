@@ -233,8 +233,8 @@ class PairError:
 
     def _mean(self, x: Array, size: Array) -> float:
         """Root mean square of the differential part of the vector ``x`` (n,), divided by the scales ``size`` (n,)."""
-        own = self._own @ (self._own.T @ x)
-        return float(np.linalg.norm(own / size)) / math.sqrt(max(self._own.shape[1], 1))
+        projected = self._own @ (self._own.T @ x)
+        return float(np.linalg.norm(projected / size)) / math.sqrt(max(self._own.shape[1], 1))
 
 
 def divided_difference(times: Array, values: Array) -> Array:

@@ -74,9 +74,9 @@ def _wheels(mechanism: Model, contacts: Gaps) -> Index:
     """Number of the slip of the wheel that each contact (c,) presses on the ground; −1 for other contacts."""
     slips = mechanism.network.arrays.slips
     wheel = np.full(1 + int(contacts.owner.max(initial=-1)), -1)
-    own = np.flatnonzero(slips.contact >= 0)
-    own = own[slips.contact[own] < wheel.size]
-    wheel[slips.contact[own]] = own
+    slip = np.flatnonzero(slips.contact >= 0)
+    slip = slip[slips.contact[slip] < wheel.size]
+    wheel[slips.contact[slip]] = slip
     return wheel[contacts.owner]
 
 

@@ -138,9 +138,9 @@ class StepResult(NamedTuple):
 
     def row(self) -> dict[str, Any]:
         """Row of the recorder for the step, by the names of its columns."""
-        end, own = self.end, self._asdict()
-        del own["end"], own["output"]
-        return {"time": end.time, "state": end.x, "energy": end.energy, **own}
+        end, fields = self.end, self._asdict()
+        del fields["end"], fields["output"]
+        return {"time": end.time, "state": end.x, "energy": end.energy, **fields}
 
 
 def velocity_defect(a: Arrays, at: Place, coefficient: Array, rates: Rates) -> Array:

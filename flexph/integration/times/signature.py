@@ -101,9 +101,9 @@ def _written(code: CodeType) -> set[str]:
 
     Their values differ from call to call, so that they do not count in a fingerprint.
     """
-    own = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_DEREF"}
+    names = {step.argval for step in dis.get_instructions(code) if step.opname == "STORE_DEREF"}
     inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
-    return own.union(*map(_written, inner))
+    return names.union(*map(_written, inner))
 
 
 def _content(cell: Any) -> Any:
@@ -147,7 +147,7 @@ def signature_of(
         "save_every": str(options.save_every),
         "inputs": f"{sorted(options.inputs)}, {_mark(_asked(probe, time) for time in grid[pick].tolist())}",
         "events": str(events),
-        "controllers": str([f"{name}: {_controller(own)}" for name, own in options.controllers.items()]),
+        "controllers": str([f"{name}: {_controller(controller)}" for name, controller in options.controllers.items()]),
         "observe": "none" if options.observe is None else f"a function, {fingerprint(options.observe)}",
         "versions": _versions(),
     }
@@ -172,7 +172,7 @@ def _controller(given: Controller) -> str:
 def _frozen(value: Any) -> Any:
     """Memory of a controller at the start of a run, as nested read-only values that fingerprints compare."""
     if isinstance(value, Mapping):
-        return tuple((key, _frozen(own)) for key, own in value.items())
+        return tuple((key, _frozen(item)) for key, item in value.items())
     if isinstance(value, list | tuple):
         return tuple(map(_frozen, value))
     if isinstance(value, np.ndarray):
@@ -189,8 +189,8 @@ def numbers_in(value: Any) -> Iterator[Array]:
         for entry in value:
             yield from numbers_in(entry)
     elif value is not None:
-        own = np.asarray(value)
-        yield own if own.dtype.kind in "biuf" else np.frombuffer(own.tobytes(), np.uint8)
+        array = np.asarray(value)
+        yield array if array.dtype.kind in "biuf" else np.frombuffer(array.tobytes(), np.uint8)
 
 
 def difference(there: Signature, here: Signature) -> str | None:

@@ -73,7 +73,7 @@ class Chunk:
 
     def block(self) -> Block:
         """Block of the finished steps with the values of controllers, to be recorded."""
-        own = slice(self.plan.next, self.plan.next + self.done)
+        span = slice(self.plan.next, self.plan.next + self.done)
         last = self.last(self.done)
         self.loops.last = LastStep(last.multipliers.copy(), last.flows.copy(), last.length, last.before.copy())
         values = self.blocks.columns(self.times, self.rows, np.arange(1, self.done + 1))
@@ -84,7 +84,7 @@ class Chunk:
         values |= self.controller_rows
         end = self.blocks.end(float(self.times[self.done]), self.rows.state[self.done - 1].copy())
         return Block(
-            values, self.plan.saved[own], end, int(self.plan.of_grid[own].sum()), restart=self.loops.snapshot()
+            values, self.plan.saved[span], end, int(self.plan.of_grid[span].sum()), restart=self.loops.snapshot()
         )
 
 

@@ -59,8 +59,8 @@ class PeriodicSolution(NamedTuple):
         The growth is zero if none exceeds them.
         """
         least = RESOLUTION * 2.0 * np.pi / period
-        own = self.values.real
-        return float(own[own > least].max(initial=0.0)), float(least)
+        rates = self.values.real
+        return float(rates[rates > least].max(initial=0.0)), float(least)
 
 
 def solve_periodic(motion: PeriodicMotion) -> PeriodicSolution:
@@ -145,9 +145,9 @@ def _hill(states: _FirstOrder, harmonics: int) -> tuple[Array, Array, float]:
     parts = vectors.reshape(numbers.size, size, -1)
     energy = np.sum(np.abs(parts) ** 2, axis=1)  # of unit vectors
     central = 1.0 / (1.0 + numbers**2 @ energy)
-    own = qr(parts.sum(axis=0) * central, pivoting=True, mode="r")[1][:size]
-    edges = energy[[0, -1]][:, own].max(initial=0.0)
-    exponents, shapes = _separated(values[own], parts[:, :, own], states.frequency)
+    columns = qr(parts.sum(axis=0) * central, pivoting=True, mode="r")[1][:size]
+    edges = energy[[0, -1]][:, columns].max(initial=0.0)
+    exponents, shapes = _separated(values[columns], parts[:, :, columns], states.frequency)
     return exponents, shapes, float(edges)
 
 
@@ -191,9 +191,9 @@ def _by_harmonics(motions: Array, numbers: Array) -> Array:
     triangle, order = qr(flat, pivoting=True, mode="r")
     rank = int(np.sum(np.abs(np.diag(triangle)) > INDEPENDENT * np.abs(triangle[0, 0])))
     free = np.sort(order[:rank])
-    own = motions[:, :, free]
-    sums = np.einsum("jnk,jnl,j->kl", own.conj(), own, numbers.astype(float))
-    combinations = eigh(sums, np.einsum("jnk,jnl->kl", own.conj(), own))[1]
+    distinct = motions[:, :, free]
+    sums = np.einsum("jnk,jnl,j->kl", distinct.conj(), distinct, numbers.astype(float))
+    combinations = eigh(sums, np.einsum("jnk,jnl->kl", distinct.conj(), distinct))[1]
     motions = motions.copy()
-    motions[:, :, free] = own @ combinations
+    motions[:, :, free] = distinct @ combinations
     return motions

@@ -97,19 +97,19 @@ def modal_coordinates(motion: SmallMotion) -> Modal:
     Raises ArithmeticError if the number of negative ω² differs from that of the negative directions of K.
     """
     M, K = 0.5 * (motion.mass + motion.mass.T), 0.5 * (motion.stiffness + motion.stiffness.T)
-    own = signature(motion.stiffness, motion.noise.entries())
+    signs = signature(motion.stiffness, motion.noise.entries())
     if not len(M):
-        return Modal(np.zeros((0, 0)), np.zeros(0), own)
+        return Modal(np.zeros((0, 0)), np.zeros(0), signs)
     lower = cholesky(M, lower=True)
     back = lambda x: solve_triangular(lower, x, lower=True, trans=1)  # noqa: E731 - to coordinates η
-    neutral = np.linalg.qr(lower.T @ own.neutral)[0]
+    neutral = np.linalg.qr(lower.T @ signs.neutral)[0]
     vectors, squares = _modes(K, back(null_space(neutral.T)) if neutral.size else back(np.eye(len(M))))
-    if own.symmetric and np.sum(squares < 0.0) != own.negative:
+    if signs.symmetric and np.sum(squares < 0.0) != signs.negative:
         raise ArithmeticError(
-            f"the stiffness has {own.negative} negative directions, but {np.sum(squares < 0.0)} growing motions were "
+            f"the stiffness has {signs.negative} negative directions, but {np.sum(squares < 0.0)} growing motions were "
             "found: it is too ill-conditioned for this mesh"
         )
-    return Modal(np.hstack([vectors, back(neutral)]), squares, own)
+    return Modal(np.hstack([vectors, back(neutral)]), squares, signs)
 
 
 def _modes(K: Array, basis: Array) -> tuple[Array, Array]:
@@ -154,8 +154,10 @@ def _undamped_exponents(m: Modal) -> Solution:
     """Exponents and shapes for C = R = 0 and symmetric K: s² = −squares."""
     s, k = np.sqrt(-m.squares.astype(complex)), m.vectors.shape[1] - m.squares.size
     values = np.concatenate([s, -s, np.zeros(2 * k)])
-    own, neutral = np.split(m.vectors, [m.squares.size], axis=1)
-    return Solution(values, np.hstack([own, own, neutral, neutral]).astype(complex), values.real.max(initial=0.0), 0.0)
+    elastic, neutral = np.split(m.vectors, [m.squares.size], axis=1)
+    return Solution(
+        values, np.hstack([elastic, elastic, neutral, neutral]).astype(complex), values.real.max(initial=0.0), 0.0
+    )
 
 
 def _gyroscopic(m: Modal, C: Array) -> Solution:

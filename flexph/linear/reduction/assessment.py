@@ -112,15 +112,15 @@ def assess(full: LinearPHDAE, reduced: LinearPHDAE, omega: Numbers, *, times: Nu
     lowest = grid[grid > 0.0][0]
     steps = np.linspace(0.0, 2.0 * np.pi / lowest, 1001) if times is None else _evenly(times)
     h = frequency_response(full, grid).values
-    own = frequency_response(reduced, grid).values
+    response = frequency_response(reduced, grid).values
     square = lambda a: float(np.trapezoid(np.sum(np.abs(a) ** 2, axis=(1, 2)), grid))  # noqa: E731 - one formula, twice
     peak = lambda a: float(np.linalg.norm(a, ord=2, axis=(1, 2)).max())  # noqa: E731
     stored, kept = _stored(full, steps), _stored(reduced, steps)
     return Assessment(
-        hinf=peak(h - own) / max(peak(h), TINY),
-        h2=float(np.sqrt(square(h - own) / max(square(h), TINY))),
+        hinf=peak(h - response) / max(peak(h), TINY),
+        h2=float(np.sqrt(square(h - response) / max(square(h), TINY))),
         energy=float(np.abs(stored - kept).max(initial=0.0) / max(stored.max(initial=0.0), TINY)),
-        certificate=_certificate(reduced, _constraint_defect(full, reduced), own),
+        certificate=_certificate(reduced, _constraint_defect(full, reduced), response),
     )
 
 

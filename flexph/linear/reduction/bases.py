@@ -64,11 +64,11 @@ def split_basis(parts: Split, velocities: Array, rigid: int = 0) -> tuple[Array,
 
     The first ``rigid`` velocities are rigid motions, without stresses.
     """
-    own = stresses(parts, velocities[:, rigid:])
-    v, s = velocities.shape[1], own.shape[1]
+    stress = stresses(parts, velocities[:, rigid:])
+    v, s = velocities.shape[1], stress.shape[1]
     basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + s))
     basis[parts.velocities, :v] = velocities
-    basis[parts.stresses, v:] = own
+    basis[parts.stresses, v:] = stress
     return basis, np.arange(v + s) < v
 
 

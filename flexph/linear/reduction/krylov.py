@@ -51,9 +51,9 @@ class Expansion:
     @property
     def sizes(self) -> list[float]:
         """Sizes of the moments, by which their round-off is measured."""
-        own = [float(np.abs(full).max(initial=0.0)) for full in self.moments]
+        largest = [float(np.abs(full).max(initial=0.0)) for full in self.moments]
         s = abs(self.point.s)
-        return [max(size, self.terms / s**k) if s else size for k, size in enumerate(own)]
+        return [max(size, self.terms / s**k) if s else size for k, size in enumerate(largest)]
 
 
 def as_points(given: Sequence[Any]) -> tuple[Point, ...]:
@@ -191,8 +191,8 @@ def audit(reduced: Shifted, expansions: Sequence[Expansion]) -> None:
         values = moments(reduced, point, solve, solve(reduced.load))
         sizes = expansion.sizes
         for order in range(point.multiplicity):
-            own = values[order] if expansion.directions is None else values[order] @ expansion.directions
-            defect, size = np.abs(own - expansion.moments[order]).max(initial=0.0), sizes[order]
+            moment = values[order] if expansion.directions is None else values[order] @ expansion.directions
+            defect, size = np.abs(moment - expansion.moments[order]).max(initial=0.0), sizes[order]
             if not defect <= MATCHED * size + NEAR * abs(point.s) * (order + 1) * sizes[order + 1]:
                 raise ArithmeticError(
                     f"moment {order} at s = {point.s:.6g} is not matched: {defect:.1e} of {size:.1e}. Use points "

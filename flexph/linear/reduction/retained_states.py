@@ -75,8 +75,8 @@ class RetainedStates:
 
         The latter spans ``responses`` and the ``vectors`` with zeros at the retained states.
         """
-        own = orthonormal(np.hstack([self.responses, self.flexible(vectors, weight)]), weight)
-        return np.hstack([units(self.leading), own])
+        basis = orthonormal(np.hstack([self.responses, self.flexible(vectors, weight)]), weight)
+        return np.hstack([units(self.leading), basis])
 
 
 def units(chosen: Array) -> Array:
@@ -185,9 +185,9 @@ def kept_basis(parts: Split, velocities: Array, stresses: Array, others: Array) 
     The columns are ``velocities``, which are [1, V_f] for velocities, then unit vectors of the retained stresses,
     marked by ``others``, and then the ``stresses`` of V_f.
     """
-    v, own = velocities.shape[1], units(others)
-    basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + own.shape[1] + stresses.shape[1]))
+    v, retained = velocities.shape[1], units(others)
+    basis = np.zeros((len(parts.velocities) + len(parts.stresses), v + retained.shape[1] + stresses.shape[1]))
     basis[parts.velocities, :v] = velocities
-    basis[np.ix_(parts.stresses, np.arange(v, v + own.shape[1]))] = own
-    basis[np.ix_(parts.stresses[~others], np.arange(v + own.shape[1], basis.shape[1]))] = stresses
+    basis[np.ix_(parts.stresses, np.arange(v, v + retained.shape[1]))] = retained
+    basis[np.ix_(parts.stresses[~others], np.arange(v + retained.shape[1], basis.shape[1]))] = stresses
     return basis, np.arange(basis.shape[1]) < v

@@ -144,14 +144,14 @@ def static_response(system: LinearPHDAE, output: Array, into: Array) -> Array:
     a, b = dense(free.R) - dense(free.J), dense(free.B)
     scale = _scale(dense(free.E).diagonal(), a)
     a, b = scale[:, None] * a * scale, scale[:, None] * b
-    own = singular_vectors(a, tolerance=NOISE)
-    if np.linalg.norm(own.left_null.T @ b) > 1e-9 * max(float(np.linalg.norm(b)), 1e-300):
+    factors = singular_vectors(a, tolerance=NOISE)
+    if np.linalg.norm(factors.left_null.T @ b) > 1e-9 * max(float(np.linalg.norm(b)), 1e-300):
         raise ValueError(
             "omega = 0 is a pole of the system: a motion without strain and damping (a rigid one) is excited or "
             "measured; "
             "begin at a frequency above 0 rad/s"
         )
-    states = own.rows @ ((own.range.T @ b[:, output.shape[1] :]) / own.values[: own.rank, None])
+    states = factors.rows @ ((factors.range.T @ b[:, output.shape[1] :]) / factors.values[: factors.rank, None])
     return b[:, : output.shape[1]].T @ states
 
 
@@ -186,7 +186,7 @@ def _scale(energy: Array, a: Array) -> Array:
         return scale
     scaled = np.abs(scale[:, None] * a * scale)
     reference = max(float(scaled[np.ix_(stores, stores)].max(initial=0.0)), 1e-300)
-    outer, own = scaled[:, stores].max(axis=1), scaled.diagonal()
-    wanted = np.maximum(outer / reference, np.sqrt(own / reference))
+    outer, diagonal = scaled[:, stores].max(axis=1), scaled.diagonal()
+    wanted = np.maximum(outer / reference, np.sqrt(diagonal / reference))
     factor: Array = np.where(stores | (wanted == 0.0), 1.0, 1.0 / np.where(wanted > 0.0, wanted, 1.0))
     return scale * factor

@@ -77,7 +77,10 @@ class Sweep(Labelled):
     def _repr_html_(self) -> str:
         """HTML table of the frequencies over the parameter for notebooks."""
         head = (self.name, *(f"mode {i + 1} [rad/s]" for i in range(min(self.frequencies.shape[1], SHOWN))))
-        rows = [(float(v), *map(float, own[:SHOWN])) for v, own in zip(self.values, self.frequencies, strict=True)]
+        rows = [
+            (float(v), *map(float, frequencies[:SHOWN]))
+            for v, frequencies in zip(self.values, self.frequencies, strict=True)
+        ]
         return html_table(head, rows, title=repr(self)[1:-1])
 
     def _labels(self) -> Labels:
@@ -223,7 +226,7 @@ def _lowest(system: LinearPHDAE, wanted: int, least: int) -> _Spectrum:
 
 
 def _sorted(poles: list[Array], count: int) -> tuple[Array, Array]:
-    return np.array([own[:count] for own in poles]), np.ones((len(poles) - 1, count))
+    return np.array([values[:count] for values in poles]), np.ones((len(poles) - 1, count))
 
 
 def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], Array | None]) -> tuple[Array, Array]:
@@ -232,12 +235,12 @@ def followed(poles: Sequence[Array], count: int, alike: Callable[[int, Array], A
     ``poles`` (m,) are those of every value; ``alike(k, own)`` is the similarity (count, m) of the modes ``own`` of
     value k − 1 with those of value k, or None if they cannot be compared.
     """
-    tracked, likeness, own = [poles[0][:count]], [], np.arange(count)
+    tracked, likeness, order = [poles[0][:count]], [], np.arange(count)
     for k in range(1, len(poles)):
-        distance, similar = _distance(tracked, poles[k]), alike(k, own)
-        own = scipy.optimize.linear_sum_assignment(distance if similar is None else distance + 1.0 - similar)[1]
-        tracked.append(poles[k][own])
-        likeness.append(np.ones(count) if similar is None else similar[np.arange(count), own])
+        distance, similar = _distance(tracked, poles[k]), alike(k, order)
+        order = scipy.optimize.linear_sum_assignment(distance if similar is None else distance + 1.0 - similar)[1]
+        tracked.append(poles[k][order])
+        likeness.append(np.ones(count) if similar is None else similar[np.arange(count), order])
     return np.array(tracked), np.reshape(likeness, (len(poles) - 1, count))
 
 

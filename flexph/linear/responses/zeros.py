@@ -76,8 +76,8 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
     unit = float(np.linalg.norm(a)) or 1.0
     size_b, size_c = float(np.linalg.norm(b)) or 1.0, float(np.linalg.norm(c)) or 1.0
     a, b, c, d = a / unit, b / size_b, c / size_c, d * unit / (size_b * size_c)
-    own = eigvals(a)
-    answers = transmitting_entries(StateSpace(a, b, c, d), own)
+    values = eigvals(a)
+    answers = transmitting_entries(StateSpace(a, b, c, d), values)
     if not np.any(answers):
         raise ValueError(f"the response from {asked.inputs} to {asked.outputs} is identically zero")
     rows, columns = answers.any(axis=1), answers.any(axis=0)
@@ -86,7 +86,7 @@ def zeros(system: LinearPHDAE, *, output: Names = None, input: Names = None, pro
     turned = _staircase(a2.T, c2.T, b2.T, d2.T)
     a2, c2, b2, d2 = (part.T for part in turned)  # D has full row and column rank
     finite = eigvals(a2 - b2 @ np.linalg.solve(d2, c2)).astype(complex) if len(a2) else np.zeros(0, dtype=complex)
-    finite = transmission_zeros(finite, StateSpace(a, b, c, d), own, progress=progress) * unit
+    finite = transmission_zeros(finite, StateSpace(a, b, c, d), values, progress=progress) * unit
     return finite[np.argsort(np.abs(finite), kind="stable")]
 
 
@@ -96,10 +96,10 @@ def _staircase(a: Array, b: Array, c: Array, d: Array) -> tuple[Array, Array, Ar
     Outputs without D are differentiated, and states that zero outputs hold at zero are removed.
     """
     while True:
-        own = singular_vectors(d, tolerance=RANK, size=1.0)
-        if (rank := own.rank) == d.shape[0]:
+        factors = singular_vectors(d, tolerance=RANK, size=1.0)
+        if (rank := factors.rank) == d.shape[0]:
             return a, b, c, d
-        c, d = own.left.T @ c, own.left.T @ d
+        c, d = factors.left.T @ c, factors.left.T @ d
         held = singular_vectors(c[rank:], tolerance=RANK, size=1.0, economy=True).rows
         kept = held.shape[1]
         if kept == 0:

@@ -133,13 +133,13 @@ class Builder:
         The returned name is as written in the file. The region can be a set of cells, facets or nodes. None if there is
         no such region.
         """
-        for own, members in self.cell_sets.items():
-            if own.upper() == name.upper():
+        for name_of_set, members in self.cell_sets.items():
+            if name_of_set.upper() == name.upper():
                 nodes = [self.blocks[b][1][_joined(cells)].ravel() for b, cells in members.items()]
-                return own, _joined(nodes)
-        for own, sets in self.node_sets.items():
-            if own.upper() == name.upper():
-                return own, _joined(sets)
+                return name_of_set, _joined(nodes)
+        for name_of_set, sets in self.node_sets.items():
+            if name_of_set.upper() == name.upper():
+                return name_of_set, _joined(sets)
         return None
 
     def row(self, k: int, number: int) -> int | None:
@@ -147,9 +147,9 @@ class Builder:
 
         None if no cell of the body uses the node.
         """
-        own = int(rows_by_number(self.numbers[k], np.array([number]))[0])
-        row = int(self.first_node[k]) + own
-        return row if own >= 0 and row in self.of_body else None
+        index = int(rows_by_number(self.numbers[k], np.array([number]))[0])
+        row = int(self.first_node[k]) + index
+        return row if index >= 0 and row in self.of_body else None
 
     def _block(self, k: int, elements: Elements) -> tuple[str, Array]:
         """Cell type and node indices of elements of instance k; raises ValueError for nodes that are not defined."""
@@ -293,26 +293,26 @@ class Builder:
         ``facets`` and the result are lists of arrays, with a row of corner nodes, (k, 3) or (k, 4), for each facet.
         """
         free = []
-        for own in facets:
-            width = own.shape[1]
+        for facet in facets:
+            width = facet.shape[1]
             known = [
                 nodes[:, list(f)]
                 for kind, nodes in self.blocks[: int(self.first_block[-1])]
                 for f in FACES.get(SHAPE[kind], ())
                 if len(f) == width
             ]
-            keys = np.sort(np.vstack([own, *known]), axis=1)
+            keys = np.sort(np.vstack([facet, *known]), axis=1)
             _, label, count = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
-            free.append(own[count[label.ravel()[: len(own)]] == 2])  # once in `own` and once in `known`
+            free.append(facet[count[label.ravel()[: len(facet)]] == 2])  # once in `facet` and once in `known`
         return free
 
     def _add_facets(self, name: str, facets: list[Array]) -> None:
         """Add a region ``name`` of facets, given as arrays of their corners, which become cells of the mesh."""
         for size, kind in FACET_SHAPE.items():
-            own = [f for f in facets if f.shape[1] == size and len(f)]
-            if own:
-                self.cell_sets.setdefault(name, {})[len(self.blocks)] = [np.arange(sum(map(len, own)))]
-                self.blocks.append((kind, np.vstack(own)))
+            of_size = [f for f in facets if f.shape[1] == size and len(f)]
+            if of_size:
+                self.cell_sets.setdefault(name, {})[len(self.blocks)] = [np.arange(sum(map(len, of_size)))]
+                self.blocks.append((kind, np.vstack(of_size)))
 
 
 def _refuse_twice(instances: list[Instance]) -> None:

@@ -80,10 +80,10 @@ def take_assembly_set(block: Block, assembly: Part, instances: list[Instance]) -
             _extend(one.outer, name, one.part.node_numbers(rest) if nodes else one.part.element_numbers(rest), nodes)
             continue
         owners = [one.outer for one in instances if has_set(one.outer, member, nodes)]
-        own = member.isdecimal() or has_set(assembly, member, nodes)
-        if not owners and not own:
+        in_assembly = member.isdecimal() or has_set(assembly, member, nodes)
+        if not owners and not in_assembly:
             raise ValueError(f"{block.place}: set {member!r} must be defined in the assembly before it is used")
-        for part in [*owners, assembly] if own else owners:
+        for part in [*owners, assembly] if in_assembly else owners:
             _extend(part, name, part.node_numbers(member) if nodes else part.element_numbers(member), nodes)
 
 

@@ -158,10 +158,10 @@ def _slow_rows(block: Block) -> tuple[Array, Array]:
         row = fields(text)
         try:
             numbers.append(int(row[0]))
-            own = [number(word) for word in row[1:4]]
+            coordinates = [number(word) for word in row[1:4]]
         except ValueError:
             raise ValueError(f"{place}: {', '.join(row)!r} must be a node number and its coordinates") from None
-        at[k, : len(own)] = own
+        at[k, : len(coordinates)] = coordinates
     return np.array(numbers, dtype=int), at
 
 

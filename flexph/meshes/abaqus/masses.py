@@ -136,9 +136,9 @@ class Masses:
             self.spread.append(SpreadMass(region, self._value(block), by, block.keyword, block.place))
 
     def _named(self, k: int | None, part: Part, name: str) -> str:
-        own = next(key for key in part.element_sets if key.upper() == name.upper())
+        exact_name = next(key for key in part.element_sets if key.upper() == name.upper())
         one = None if k is None else self.places.instances[k]
-        return self.places.called(one, own) if one is not None and part is one.part else own
+        return self.places.called(one, exact_name) if one is not None and part is one.part else exact_name
 
     def _value(self, block: Block) -> float:
         if len(block.texts) != 1:

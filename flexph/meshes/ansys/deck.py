@@ -192,10 +192,10 @@ class _Deck:
                 strange.append((str(name), "stiffness" if name in STIFFNESS else "mass", nodes, place, -1))
                 continue
             try:
-                cell, own = cell_of(FAMILIES[name], nodes)
+                cell, corners = cell_of(FAMILIES[name], nodes)
             except ValueError as error:
                 raise ValueError(f"{place}: element {number} of type {name} {error}") from None
-            blocks.setdefault(cell, []).append((number, own, place))
+            blocks.setdefault(cell, []).append((number, corners, place))
             of["MAT"].setdefault(material, []).append(number)
             of["TYPE"].setdefault(kind, []).append(number)
             turned.setdefault(material, {}).setdefault(head[4], []).append(number)
@@ -205,7 +205,7 @@ class _Deck:
             elif name in SHELLS and head[2] in self.real.held:
                 of["REAL"].setdefault(head[2], []).append(number)
             if dimension(cell) < 3:
-                strange.append((str(name), "mass", own, place, dimension(cell)))
+                strange.append((str(name), "mass", corners, place, dimension(cell)))
         mesh = numbered_mesh(self.nodes, [_cells(kind, rows) for kind, rows in blocks.items()])
         contents = self._contents(mesh, of, turned, strange)
         if mesh.dim != 2:

@@ -66,34 +66,34 @@ class RealConstants:
             return
         first, others, row = command.widths(), command._replace(format=command.rows[0].lower()).widths(), 1
         while row < len(command.rows):
-            words, own = command.words(row, first), _RealSet(command.at(row), "RLBLOCK")
+            words, constants = command.words(row, first), _RealSet(command.at(row), "RLBLOCK")
             try:
                 which, count = int(words[0]), int(words[1])
             except (ValueError, IndexError):
-                raise ValueError(f"{own.place}: {command.rows[row].strip()!r} must be real constants") from None
-            own.add(words[2:])
+                raise ValueError(f"{constants.place}: {command.rows[row].strip()!r} must be real constants") from None
+            constants.add(words[2:])
             row += 1
-            while not own.why and len(own.values) < count and row < len(command.rows):
-                own.add(command.words(row, others))
+            while not constants.why and len(constants.values) < count and row < len(command.rows):
+                constants.add(command.words(row, others))
                 row += 1
-            if not own.why and len(own.values) < count:
-                own.why = f"it must have {count} real constants, got {len(own.values)}"
-            self.held[which] = own
+            if not constants.why and len(constants.values) < count:
+                constants.why = f"it must have {count} real constants, got {len(constants.values)}"
+            self.held[which] = constants
 
     def section(self, which: int) -> ShellSection:
         """Section of the shells that refer to the set of real constants with the number ``which``.
 
         Its ``why`` is the reason if the set does not describe a plate of constant thickness.
         """
-        own = self.held[which]
-        corners, others = own.values[:CORNERS], own.values[CORNERS:]
+        constants = self.held[which]
+        corners, others = constants.values[:CORNERS], constants.values[CORNERS:]
         thickness = corners[0] if corners else 0.0
-        why = own.why
+        why = constants.why
         if why:
             thickness = 0.0
         elif any(value not in (0.0, thickness) for value in corners):
             why = "its thickness is not the same at all corners"
         elif any(others):
-            k = next(k for k, value in enumerate(own.values) if k >= CORNERS and value)
-            why = f"its real constant {k + 1} is {own.values[k]:g}, which is no thickness"
-        return ShellSection(thickness, own.keyword, own.place, why)
+            k = next(k for k, value in enumerate(constants.values) if k >= CORNERS and value)
+            why = f"its real constant {k + 1} is {constants.values[k]:g}, which is no thickness"
+        return ShellSection(thickness, constants.keyword, constants.place, why)

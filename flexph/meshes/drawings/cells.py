@@ -92,9 +92,9 @@ def meshed_face(gmsh: Any, request: dict[str, Any], answer: Path) -> dict[str, A
     sides, owners = [np.zeros((0, 3), dtype=int)], [np.zeros(0, dtype=int)]
     for _, curve in gmsh.model.getBoundary([(2, face)], oriented=False):
         others = [tag for tag in gmsh.model.getAdjacencies(1, abs(curve))[0] if tag != face]
-        own = index[gmsh.model.mesh.getElementsByType(8, abs(curve))[1].reshape(-1, 3)]
-        sides.append(own)
-        owners.append(np.full(len(own), others[0] if others else 0))
+        edges = index[gmsh.model.mesh.getElementsByType(8, abs(curve))[1].reshape(-1, 3)]
+        sides.append(edges)
+        owners.append(np.full(len(edges), others[0] if others else 0))
     rim = np.vstack(sides)
     points = _of_equal_area(coordinates.reshape(-1, 3), rim)
     return _written(answer, points, triangles, rim[:, :2], np.concatenate(owners))

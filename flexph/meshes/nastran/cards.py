@@ -125,12 +125,12 @@ def _split_free(line: Line) -> tuple[str, list[str], str]:
     """Name or mark, fields, and end mark of a line in free format, with commas."""
     head, *words = (word.strip() for word in line[0].split(","))
     count = 4 if "*" in head else 8
-    own, rest = words[:count], words[count:]
-    if own and not rest and own[-1].startswith("+") and not own[-1][1:2].isdigit():
-        own, rest = own[:-1], own[-1:]
+    fields, rest = words[:count], words[count:]
+    if fields and not rest and fields[-1].startswith("+") and not fields[-1][1:2].isdigit():
+        fields, rest = fields[:-1], fields[-1:]
     if any(rest[1:]):
         raise ValueError(f"{line[1]}: a line in free format must have at most {count} fields and a mark")
-    return head, own + [""] * (count - len(own)), rest[0] if rest else ""
+    return head, fields + [""] * (count - len(fields)), rest[0] if rest else ""
 
 
 def _bulk(lines: list[Line]) -> list[Line]:

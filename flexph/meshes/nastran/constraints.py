@@ -66,8 +66,8 @@ class Constraints:
         if not word.isdecimal():
             return None
         row = self._rows([word])
-        own = row is not None and np.isin(row, self.body).all()
-        return row if own else self.hung.get(int(word))
+        in_body = row is not None and np.isin(row, self.body).all()
+        return row if in_body else self.hung.get(int(word))
 
     def _rows(self, words: list[str]) -> Array | None:
         """Indices of the grid points whose numbers are ``words``; None if one of them is not in the file."""
@@ -166,4 +166,8 @@ def _mean_grids(card: Card) -> tuple[list[str], list[float], str]:
         return grids, each, f"components {card.field(3) or 'none'} of its reference point"
     if not all(weight > 0.0 for weight in weights):
         return grids, each, "weights are not positive"
-    return grids, each, "" if all(set(own) >= TRANSLATIONS for own in components) else "not all translations"
+    return (
+        grids,
+        each,
+        "" if all(set(component) >= TRANSLATIONS for component in components) else "not all translations",
+    )

@@ -49,17 +49,17 @@ def tabled_material(card: Card, table: Card, curves: Mapping[str, Card], factor:
             tables = {k: _curve(table, k, curves) for k in fields if table.field(k) not in ("", "0")}
             rows = []
             for t in _temperatures(table, tables):
-                own = _replaced(card, {k: float(np.interp(t, *curve)) for k, curve in tables.items()})
+                replaced = _replaced(card, {k: float(np.interp(t, *curve)) for k, curve in tables.items()})
                 if len(fields) == 1:
-                    density = factor * own.real(fields[0])
+                    density = factor * replaced.real(fields[0])
                     rows += [Row("density", t, (density,))] if density else []
                     continue
-                found = _elastic(own)
+                found = _elastic(replaced)
                 if found.refused:
                     return FileMaterial(refused=f"{found.refused}, at the temperature {t:g}")
                 if not found.modulus():
                     return FileMaterial(refused=f"{table.name} ({table.place}): no Young's modulus of {card}")
-                rows.append(_elastic_row(own, t))
+                rows.append(_elastic_row(replaced, t))
             material = material.with_rows(tuple(rows)) if rows else material
     except ValueError as error:
         return FileMaterial(refused=str(error))

@@ -21,7 +21,7 @@ PLAIN = {4: 1.0, 6: 0.833333, 7: 0.0}
 
 def shell_section(card: Card, elements: Iterable[Card]) -> ShellSection:
     """Section of shells of a property card: thickness, and the reason if it is no homogeneous plate."""
-    why, offset, own = _defect(card), "", 0.0
+    why, offset, thickness = _defect(card), "", 0.0
     for element in elements:
         at = OFFSET.get(element.name)
         if at is not None and element.real(at):
@@ -29,20 +29,20 @@ def shell_section(card: Card, elements: Iterable[Card]) -> ShellSection:
         if any(element.field(k) for k in CORNERS.get(element.name, ())):
             why = why or f"{element} has a thickness at its corners"
     if not why:
-        own = card.real(2)
-    return ShellSection(own, card.name, card.place, why, offset)
+        thickness = card.real(2)
+    return ShellSection(thickness, card.name, card.place, why, offset)
 
 
 def _defect(card: Card) -> str:
     """Reason why a property is no plate of one material; empty for a plate."""
     if card.name != "PSHELL":
         return "it has layers"
-    own = card.field(1)
+    field = card.field(1)
     if not card.field(2):
         return "it has no thickness T"
     if not card.field(3):
         return "without MID2 it does not bend"
-    if card.field(3) != own or card.field(5) not in ("", own) or card.field(10):
+    if card.field(3) != field or card.field(5) not in ("", field) or card.field(10):
         return "it has several materials"
     for k, value in PLAIN.items():
         if card.field(k) and abs(card.real(k) - value) > 1e-4:

@@ -246,10 +246,10 @@ def _about(start: str, at: Array, axis: Array, joints: Sequence[Hinged]) -> set[
     kept = [j.groups for j in joints if _fixes_line(j.pair, at, axis)]
     held, waiting = {start}, [start]
     while waiting:
-        own = waiting.pop()
+        current = waiting.pop()
         for pair in kept:
-            if own in pair:
-                other = pair[1] if pair[0] == own else pair[0]
+            if current in pair:
+                other = pair[1] if pair[0] == current else pair[0]
                 if other not in held:
                     held.add(other)
                     waiting.append(other)

@@ -325,8 +325,8 @@ def _list(values: Sequence[float] | Array, scale: float = 1e-3) -> str:
 
 
 def _gear_words(gear: ProposedGear) -> str:
-    own = gear.meshing
-    return f"{_gear_sureness(gear)}: gear pair of {own.first} and {own.second} with ratio {own.ratio:.6g}"
+    meshing = gear.meshing
+    return f"{_gear_sureness(gear)}: gear pair of {meshing.first} and {meshing.second} with ratio {meshing.ratio:.6g}"
 
 
 def summary(proposal: Proposal) -> list[str]:

@@ -385,7 +385,7 @@ def check_driven_ports(
             message = f"no external port {entry.port!r}: {nearest(entry.port, ports)}"
             raise here.at("controllers", name, "port").misfit(message)
         if isinstance(entry, PDController | PIDController) and entry.port in known:
-            part, own = known[entry.port], 1 if entry.axis is None else len(entry.axis)
-            if part.stop - part.start != own:
-                message = f"{entry.port!r} has {part.stop - part.start} components, but the controller has {own}"
+            part, width = known[entry.port], 1 if entry.axis is None else len(entry.axis)
+            if part.stop - part.start != width:
+                message = f"{entry.port!r} has {part.stop - part.start} components, but the controller has {width}"
                 raise here.at("controllers", name, "port").misfit(message)

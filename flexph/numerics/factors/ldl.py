@@ -69,9 +69,9 @@ def semi_definite_product(name: str, matrix: Any, basis: Any) -> Any:
 
 def _terms(matrix: Any, basis: Any) -> Array:
     """Diagonal (k,) of |T|ᵀ|V||T|, the sums of absolute terms of TᵀVT, for V (``matrix``) and T (``basis``)."""
-    own = abs(basis)
-    image = abs(matrix) @ own
-    products = own.multiply(image) if sparse.issparse(own) else own * image
+    magnitudes = abs(basis)
+    image = abs(matrix) @ magnitudes
+    products = magnitudes.multiply(image) if sparse.issparse(magnitudes) else magnitudes * image
     return np.asarray(products.sum(axis=0)).ravel()
 
 

@@ -166,12 +166,15 @@ def nearest_change(mass: Any, rows: Any, rates: Array) -> Array | None:
     unit = 1.0 / np.sqrt(diagonal)
     A = sparse.csr_array(sparse.csr_array(rows) @ sparse.diags_array(unit))
     length = np.sqrt(np.asarray(A.multiply(A).sum(axis=1)).ravel())
-    own, n = np.flatnonzero(length > 0.0), len(unit)
-    if not own.size:
+    nonzero, n = np.flatnonzero(length > 0.0), len(unit)
+    if not nonzero.size:
         return np.zeros(n)
-    if own.size > n or length[own].min() < SHORT * length.max():
+    if nonzero.size > n or length[nonzero].min() < SHORT * length.max():
         return None
-    A, right = sparse.diags_array(1.0 / length[own]) @ A[own], np.concatenate([np.zeros(n), rates[own] / length[own]])
+    A, right = (
+        sparse.diags_array(1.0 / length[nonzero]) @ A[nonzero],
+        np.concatenate([np.zeros(n), rates[nonzero] / length[nonzero]]),
+    )
     M = sparse.diags_array(unit) @ mass @ sparse.diags_array(unit)
     matrix = sparse.csc_array(sparse.block_array([[M, A.T], [A, None]]))
     try:

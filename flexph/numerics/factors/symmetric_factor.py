@@ -185,8 +185,8 @@ def _entries_below(parent: Array, high: Array, low: Array, weights: Array) -> Ar
     up = np.full(n + 1, n, dtype=np.int64)
     up[number] = np.append(number, n)[parent]
     row, column = number[high], number[low]
-    own = np.empty(n, dtype=np.int64)
-    own[number] = weights
+    counts = np.empty(n, dtype=np.int64)
+    counts[number] = weights
     entries = np.lexsort((column, row))
     row, column = row[entries], column[entries]
     starts = np.append(True, row[1:] != row[:-1]) if row.size else np.zeros(0, dtype=bool)
@@ -194,10 +194,10 @@ def _entries_below(parent: Array, high: Array, low: Array, weights: Array) -> Ar
     leaf = before < first[column]
     row, column, starts = row[leaf], column[leaf], starts[leaf]
     delta = np.zeros(n + 1, dtype=np.int64)
-    np.add.at(delta, column, own[row])
-    np.add.at(delta, row[starts], -own[row[starts]])
+    np.add.at(delta, column, counts[row])
+    np.add.at(delta, row[starts], -counts[row[starts]])
     pairs = np.flatnonzero(~starts)
-    np.add.at(delta, _common_ancestor(up, first, column[pairs - 1], column[pairs]), -own[row[pairs]])
+    np.add.at(delta, _common_ancestor(up, first, column[pairs - 1], column[pairs]), -counts[row[pairs]])
     total = np.cumsum(delta[:n])
     below = total - np.where(first[:n] > 0, total[first[:n] - 1], 0)
     return below[number]

@@ -57,19 +57,19 @@ def packed(value: tuple[Any, ...]) -> tuple[np.ndarray, list[np.ndarray]]:
     """
     owners, kinds = list(_arrays(_as_arrays(value))), _kinds(type(value))
     if kinds is not None:
-        for own, (name, dtype, ndim) in zip(owners, kinds, strict=True):
-            if own.dtype != dtype or own.ndim != ndim:
-                raise TypeError(f"{name} must be {dtype} with {ndim} dimensions, got {own.dtype} with {own.ndim}")
-    if not all(own.flags.c_contiguous for own in owners):
+        for array, (name, dtype, ndim) in zip(owners, kinds, strict=True):
+            if array.dtype != dtype or array.ndim != ndim:
+                raise TypeError(f"{name} must be {dtype} with {ndim} dimensions, got {array.dtype} with {array.ndim}")
+    if not all(array.flags.c_contiguous for array in owners):
         raise ValueError("arrays must be in C order")
-    rows = [(own.__array_interface__["data"][0], *own.shape, *(1,) * (ROW - 1 - own.ndim)) for own in owners]
+    rows = [(array.__array_interface__["data"][0], *array.shape, *(1,) * (ROW - 1 - array.ndim)) for array in owners]
     return np.array(rows, dtype=np.int64).reshape(-1, ROW), owners
 
 
 def _as_arrays(value: Any) -> Any:
     """Copy of nested tuples in which each number is an array with one entry."""
     if isinstance(value, tuple):
-        inner = [_as_arrays(own) for own in value]
+        inner = [_as_arrays(item) for item in value]
         return type(value)(*inner) if hasattr(value, "_fields") else tuple(inner)
     if isinstance(value, np.ndarray):
         return value
@@ -78,8 +78,8 @@ def _as_arrays(value: Any) -> Any:
 
 def _arrays(value: Any) -> Iterator[np.ndarray]:
     if isinstance(value, tuple):
-        for own in value:
-            yield from _arrays(own)
+        for item in value:
+            yield from _arrays(item)
     else:
         yield value
 

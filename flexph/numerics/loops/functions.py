@@ -60,8 +60,8 @@ def are_same(first: Any, second: Any, depth: int = DEPTH) -> bool:
     if type(first) is not type(second) or depth == 0:
         return False
     if isinstance(first, FunctionType):
-        cells = (own.__closure__ or () for own in (first, second))
-        pairs = zip(*([cell.cell_contents for cell in own] for own in cells), strict=False)
+        cells = (closure.__closure__ or () for closure in (first, second))
+        pairs = zip(*([cell.cell_contents for cell in closure] for closure in cells), strict=False)
         return (
             first.__code__ == second.__code__
             and are_same(first.__defaults__, second.__defaults__, depth - 1)

@@ -36,10 +36,10 @@ def plain_system(system: Callable[..., Any], at: Mapping[str, float]) -> LinearP
     The names of states before elimination (``parts``), and the map from x to these (``lift``), are left out. Raises
     ValueError if the user's function does not return a LinearPHDAE.
     """
-    own = check.value_of("system", lambda parameters: system(**parameters), dict(at))
-    if not isinstance(own, LinearPHDAE):
-        raise ValueError(f"system must return a LinearPHDAE, {LinearPHDAE.remedy}, got {type(own).__name__}")
-    return replace(own, lift=None, parts={})
+    made = check.value_of("system", lambda parameters: system(**parameters), dict(at))
+    if not isinstance(made, LinearPHDAE):
+        raise ValueError(f"system must return a LinearPHDAE, {LinearPHDAE.remedy}, got {type(made).__name__}")
+    return replace(made, lift=None, parts={})
 
 
 class Matrices(NamedTuple):

@@ -101,7 +101,7 @@ def buckling_sensitivities(
     >>> round(found.factor, 3), found.derivatives["length"].round(3)  # −2 λ/L
     (2.467, array([-4.935]))
     """
-    own = stated_steps(at, steps)
+    relative_steps = stated_steps(at, steps)
     start = _loaded(loaded, at)
     point, is_limit = buckling_point(start.problem, start.c)
     if is_limit:
@@ -124,7 +124,7 @@ def buckling_sensitivities(
         raise ValueError(f"at most {MOST - 1} modes may buckle at once, at {factor:.6g} times the loads")
     modes, by_load = shapes[:, shared], by_load[np.ix_(shared, shared)]
     derivatives = {}
-    for name, step in own.items():
+    for name, step in relative_steps.items():
 
         def along(value: float, name: str = name) -> Array:
             return _stiffness(_loaded(loaded, {**at, name: value}), (start.c, c), modes, factor)
@@ -143,10 +143,10 @@ class _LoadedEquilibrium(NamedTuple):
 
 def _loaded(loaded: Callable[..., Any], at: Mapping[str, float]) -> _LoadedEquilibrium:
     """Problem and equilibrium returned by the user's function at given parameters."""
-    own = check.value_of("loaded", lambda parameters: loaded(**parameters), dict(at))
-    if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
-        raise ValueError(f"loaded must return a mechanism and its equilibrium, and inputs if any, got {own!r:.100}")
-    given: tuple[Mechanism, State, Mapping[str, Input]] = (*own, {})[:3]
+    made = check.value_of("loaded", lambda parameters: loaded(**parameters), dict(at))
+    if not (isinstance(made, tuple) and len(made) in (2, 3) and isinstance(made[0], Mechanism)):
+        raise ValueError(f"loaded must return a mechanism and its equilibrium, and inputs if any, got {made!r:.100}")
+    given: tuple[Mechanism, State, Mapping[str, Input]] = (*made, {})[:3]
     mechanism, state, inputs = given
     return _LoadedEquilibrium(equilibrium_problem(mechanism, state, inputs), configuration(mechanism, state.x))
 

@@ -77,12 +77,12 @@ def frequency_sensitivities(
     >>> by["mass"].round(9), by["stiffness"].round(9)  # −ω/(2m), ω/(2k)
     (array([-0.5]), array([0.125]))
     """
-    own = stated_steps(at, steps)
+    relative_steps = stated_steps(at, steps)
     here = plain_system(system, at)
     vibrations = modes(here, count=check.count("count", count))
     derivatives = {
         name: _derivatives(here, vibrations, _MatrixDerivatives.along(system, at, name, step))
-        for name, step in own.items()
+        for name, step in relative_steps.items()
     }
     return FrequencySensitivities(vibrations.frequencies, derivatives)
 
@@ -98,9 +98,9 @@ class _MatrixDerivatives:
     @staticmethod
     def along(system: Callable[..., Any], at: Mapping[str, float], name: str, step: float) -> _MatrixDerivatives:
         def matrices(value: float) -> Array:
-            own = plain_system(system, {**at, name: value})
+            plain = plain_system(system, {**at, name: value})
             array = np.empty(3, dtype=object)  # an array of matrices, added and scaled one by one
-            array[:] = own.E, own.J, own.G
+            array[:] = plain.E, plain.J, plain.G
             return array
 
         return _MatrixDerivatives(*(central_of_order_four(matrices, at[name], step) / step))

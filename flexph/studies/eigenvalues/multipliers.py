@@ -121,7 +121,7 @@ def multiplier_sensitivities(
     >>> found.growth["damping"].round(6)  # Re λ = −½ d/m
     array([-0.5])
     """
-    own = stated_steps(at, steps)
+    relative_steps = stated_steps(at, steps)
     here = _closed_period(motion, at, per_period, method)
     values, left, right = eig(here.monodromy, left=True)
     order = np.lexsort((-values.imag, -np.round(np.abs(values), 9)))
@@ -130,7 +130,7 @@ def multiplier_sensitivities(
     chosen, unit = order[:count], np.eye(order.size)
     multipliers, period = values[chosen], here.run.period
     derivatives, growth = {}, {}
-    for name, step in own.items():
+    for name, step in relative_steps.items():
 
         def along(value: float, name: str = name) -> Array:
             there = _closed_period(motion, {**at, name: value}, per_period, method)
@@ -158,22 +158,24 @@ def _closed_period(
     mechanism, state, period, inputs = _periodic_run(motion, at)
     size = last = np.inf
     for _ in range(CORRECTIONS):
-        own = linearised_period(mechanism, read_period(mechanism, state, period, count), method, inputs)
-        open_ = own.free.coordinates(between(mechanism.network.arrays, own.start.state.c, own.end.state.c))[:, 0]
+        linearised = linearised_period(mechanism, read_period(mechanism, state, period, count), method, inputs)
+        open_ = linearised.free.coordinates(
+            between(mechanism.network.arrays, linearised.start.state.c, linearised.end.state.c)
+        )[:, 0]
         size = float(np.abs(open_).max(initial=0.0))
         if size <= CLOSED or (size <= NEARLY and size > 0.5 * last):
-            return own
+            return linearised
         if size > FAR:
             break
-        matrix = np.eye(open_.size) - own.monodromy
+        matrix = np.eye(open_.size) - linearised.monodromy
         singular = np.linalg.svd(matrix, compute_uv=False)
         if singular[-1] <= ISOLATED * singular[0]:
             raise ValueError(
                 f"the motion must close if other periodic motions are near, as for free motions: after {period:.6g} s "
                 f"its distance from the start is {size:.1e} of its size"
             )
-        moves = own.free.variations @ np.linalg.solve(matrix, open_)
-        c = neighbour(mechanism, own.table, (own.start.state.c, state.time), *moves)
+        moves = linearised.free.variations @ np.linalg.solve(matrix, open_)
+        c = neighbour(mechanism, linearised.table, (linearised.start.state.c, state.time), *moves)
         state, last = replace(state, x=flat(mechanism, c), memory=np.zeros((0, 0))), size
     raise ArithmeticError(
         f"no periodic motion of {period:.6g} s was found: after a period the distance from the start is {size:.1e} of "
@@ -185,8 +187,8 @@ def _periodic_run(
     motion: Callable[..., Any], at: Mapping[str, float]
 ) -> tuple[Mechanism, State, float, Mapping[str, Input]]:
     """Mechanism, state, period [s] and inputs returned by the user's function at given parameters."""
-    own = check.value_of("motion", lambda parameters: motion(**parameters), dict(at))
-    if not (isinstance(own, tuple) and len(own) in (3, 4) and isinstance(own[0], Mechanism)):
-        raise ValueError(f"motion must return a mechanism, a state and a period, and inputs if any, got {own!r:.100}")
-    mechanism, state, period, inputs = (*own, {})[:4]
+    made = check.value_of("motion", lambda parameters: motion(**parameters), dict(at))
+    if not (isinstance(made, tuple) and len(made) in (3, 4) and isinstance(made[0], Mechanism)):
+        raise ValueError(f"motion must return a mechanism, a state and a period, and inputs if any, got {made!r:.100}")
+    mechanism, state, period, inputs = (*made, {})[:4]
     return mechanism, state, check.positive("period of motion", period, "s"), inputs

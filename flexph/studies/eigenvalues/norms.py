@@ -87,7 +87,7 @@ def h2_sensitivities(
     >>> round(found.norm, 9), round(found.derivatives["damping"], 9)
     (0.707106781, -0.707106781)
     """
-    own = stated_steps(at, steps)
+    relative_steps = stated_steps(at, steps)
     projected = ProjectedMatrices(system, at)
     E, B = projected.matrices.E, projected.matrices.B
     free, inputs = _explicit(projected)
@@ -95,7 +95,7 @@ def h2_sensitivities(
     weighed = solve_continuous_lyapunov(free.T, -B @ B.T)  # of x, that is EᵀQ E
     norm = float(np.sqrt(np.trace(B.T @ P @ B)))
     derivatives = {}
-    for name, step in own.items():
+    for name, step in relative_steps.items():
         change = projected.change(name, step)
         moved = np.linalg.solve(E, change.A - change.E @ free)
         driven = np.linalg.solve(E, change.B - change.E @ inputs)
@@ -168,7 +168,7 @@ def hinf_sensitivities(
     >>> round(found.norm, 9), round(found.frequency, 6), round(found.derivatives["damping"], 6)
     (2.0, 2.236068, -4.0)
     """
-    own = stated_steps(at, steps)
+    relative_steps = stated_steps(at, steps)
     projected = ProjectedMatrices(system, at)
     E, A, B = projected.matrices
     peak = _peak(_Gains(*_explicit(projected), B))
@@ -178,7 +178,7 @@ def hinf_sensitivities(
     left, right = u[:, 0], vh[0].conj()
     response, adjoint = np.linalg.solve(pencil, B @ right), np.linalg.solve(pencil.T, B @ left.conj())
     derivatives = {}
-    for name, step in own.items():
+    for name, step in relative_steps.items():
         change = projected.change(name, step)
         moved = change.B @ right - (s * change.E - change.A) @ response
         derivatives[name] = float((left.conj() @ (change.B.T @ response) + adjoint @ moved).real)
@@ -228,8 +228,8 @@ class _Gains(NamedTuple):
 
 def _peak(gains: _Gains) -> _Peak:
     """Largest gain over all frequencies; raises ValueError if two peaks or two singular values are equal to it."""
-    own = np.linalg.eigvals(gains.free)
-    best = max((gains.largest(w) for w in (0.0, *np.abs(own), *np.abs(own.imag))), key=lambda peak: peak.gain)
+    poles = np.linalg.eigvals(gains.free)
+    best = max((gains.largest(w) for w in (0.0, *np.abs(poles), *np.abs(poles.imag))), key=lambda peak: peak.gain)
     if best.gain == 0.0:
         raise ValueError("system must have outputs that depend on its inputs: its transfer function is zero")
     for _ in range(LEVELS):

@@ -86,7 +86,7 @@ def pole_sensitivities(
     >>> found.poles.round(9), found.derivatives["damping"].round(9)  # −λ/(2λ + 6)
     (array([-3.+4.j, -3.-4.j]), array([-0.5-0.375j, -0.5+0.375j]))
     """
-    own = stated_steps(at, steps)
+    relative_steps = stated_steps(at, steps)
     projected = ProjectedMatrices(system, at)
     E, A, _ = projected.matrices
     e, a, scale = balanced(E, A)
@@ -98,7 +98,7 @@ def pole_sensitivities(
         raise ValueError(f"count must be at most {order.size}, the number of poles, got {count}")
     poles = values[order[:count]]
     derivatives = {}
-    for name, step in own.items():
+    for name, step in relative_steps.items():
         change = projected.change(name, step)
         derivatives[name] = eigenvalue_derivatives(values, (left, right), order[:count], (E, change))
     return PoleSensitivities(poles, derivatives)

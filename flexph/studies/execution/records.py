@@ -39,8 +39,8 @@ def plain_values(values: Any, parameters: Mapping[str, Any]) -> Arrays:
 def _flat(name: str, value: Any) -> Iterator[tuple[str, np.ndarray]]:
     if isinstance(value, Mapping):
         for key, entry in value.items():
-            own = check.name("a value", key)
-            yield from _flat(f"{name}.{own}" if name else own, entry)
+            checked_name = check.name("a value", key)
+            yield from _flat(f"{name}.{checked_name}" if name else checked_name, entry)
         return
     if isinstance(value, list | tuple) and value and all(isinstance(row, Mapping) for row in value):
         for key in value[0]:

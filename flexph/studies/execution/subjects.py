@@ -64,14 +64,14 @@ class StudyFunction:
     def check_names(self, given: Iterable[str]) -> None:
         """Raise ValueError for unknown parameters, and for missing mandatory ones."""
         try:
-            own = self.kinds or inspect.signature(self.function).parameters
+            names = self.kinds or inspect.signature(self.function).parameters
         except ValueError as error:  # functions written in C
             raise ValueError(f"function must have an inspectable signature, got {self.name}") from error
-        kinds = {name: getattr(entry, "kind", None) for name, entry in own.items()}
+        kinds = {name: getattr(entry, "kind", None) for name, entry in names.items()}
         if inspect.Parameter.VAR_KEYWORD not in kinds.values():
             for name in given:
-                check.lookup("parameter", name, own, self.name)
-        for name, entry in own.items():
+                check.lookup("parameter", name, names, self.name)
+        for name, entry in names.items():
             named = kinds[name] in (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
             if named and entry.default is inspect.Parameter.empty and name not in given:
                 raise ValueError(f"samples must have the parameter {name!r}, which {self.name} needs")
@@ -141,7 +141,7 @@ def _source(function: Callable[..., Any]) -> str:
     """Hash of the source of a function and of the settings of its wrappers; empty if neither is available."""
     settings = []
     while isinstance(function, partial) or hasattr(function, "__wrapped__"):
-        settings += [_text(own) for own in getattr(function, "settings", ())]
+        settings += [_text(setting) for setting in getattr(function, "settings", ())]
         function = function.func if isinstance(function, partial) else function.__wrapped__
     try:
         text = inspect.getsource(function)

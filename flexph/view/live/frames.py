@@ -61,14 +61,14 @@ def _deforms(part: Part) -> bool:
 
 
 def _numbers(parts: Sequence[Part]) -> bytes:
-    own: list[Array] = []
+    arrays: list[Array] = []
     for part in parts:
         if part.kind != "ground":
-            own.append(part.points[0])
+            arrays.append(part.points[0])
             if _deforms(part):
-                own.append(part.deformation[0])
-            own += [field.values[0] for field in part.point_fields.values()]
-    numbers = np.concatenate([values.ravel() for values in own] or [np.zeros(0)]).astype("<f4")
+                arrays.append(part.deformation[0])
+            arrays += [field.values[0] for field in part.point_fields.values()]
+    numbers = np.concatenate([values.ravel() for values in arrays] or [np.zeros(0)]).astype("<f4")
     return np.nan_to_num(numbers, copy=False).tobytes()
 
 

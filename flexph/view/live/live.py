@@ -150,8 +150,8 @@ class Live:
     def _page(self) -> str:
         view = f'<div class="flexph-view" data-live style="{WHOLE}"><p>The run is about to begin.</p></div>'
         script = gzip.decompress(files("flexph.view").joinpath("browser", "live.js.gz").read_bytes()).decode("utf-8")
-        own = f'<script type="text/plain" id="flexph-live">{script}</script>'
-        return PAGE.format(title=escape(self.title), view=f"{view}\n{own}\n{library_script()}")
+        element = f'<script type="text/plain" id="flexph-live">{script}</script>'
+        return PAGE.format(title=escape(self.title), view=f"{view}\n{element}\n{library_script()}")
 
     def _show(self, page: Page) -> None:
         """Show the page in a notebook or a browser and wait until it is loaded, or log its address."""

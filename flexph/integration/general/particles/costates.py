@@ -98,6 +98,6 @@ def set_secants_costate(s, dim):
     for i in range(nv):
         s.costate[i] = -s.weight[i]
     for k in range(s.spring_kinds.size):
-        own = secant(s.spring_kinds[k], s.spring_laws[k], s.invariants_before[k], s.invariants_after[k])
+        slope = secant(s.spring_kinds[k], s.spring_laws[k], s.invariants_before[k], s.invariants_after[k])
         for j in range(dim):
-            add_opposite(s.spring_ends, k, dim, s.costate, j, 2.0 * own * s.spring_lines[k][j])
+            add_opposite(s.spring_ends, k, dim, s.costate, j, 2.0 * slope * s.spring_lines[k][j])

@@ -79,10 +79,10 @@ def add_position_columns(s, dim, kind, h):
         for j in range(dim):
             square += s.spring_lines[k][j] * s.spring_lines[k][j]
         force = 2.0 * potential_slope(s.spring_kinds[k], s.spring_laws[k], square)
-        own = 4.0 * potential_curvature(s.spring_kinds[k], s.spring_laws[k], square)
+        curvature = 4.0 * potential_curvature(s.spring_kinds[k], s.spring_laws[k], square)
         for i in range(dim):
             for j in range(dim):
-                value = own * s.spring_lines[k][i] * s.spring_lines[k][j]
+                value = curvature * s.spring_lines[k][i] * s.spring_lines[k][j]
                 if i == j:
                     value += force
                 add_block(s.spring_ends, k, dim, s.coupling, (i, j), 0.5 * h * value)
@@ -98,14 +98,14 @@ def add_position_columns(s, dim, kind, h):
 
 def add_secant_stiffness(s, dim, k, h):
     """Add the derivative of the secant force of spring k with respect to the positions at the end of the step."""
-    own = secant(s.spring_kinds[k], s.spring_laws[k], s.invariants_before[k], s.invariants_after[k])
+    slope = secant(s.spring_kinds[k], s.spring_laws[k], s.invariants_before[k], s.invariants_after[k])
     secant_rate = secant_slope(s.spring_kinds[k], s.spring_laws[k], s.invariants_before[k], s.invariants_after[k])
     for j in range(dim):
         d = component(s.spring_ends, s.spring_offsets, k, dim, s.trial, j)
         for i in range(dim):
             value = 4.0 * secant_rate * s.spring_lines[k][i] * d
             if i == j:
-                value += own
+                value += slope
             add_block(s.spring_ends, k, dim, s.coupling, (i, j), h * value)
 
 
@@ -274,8 +274,8 @@ def set_gonzalez_term(s, dim, h, before):
     for i in range(nv):
         s.gonzalez_row[nv + i] = (1.0 - 0.5 * s.differential[nv + i]) * s.descriptor_step[nv + i]
     for i in range(n):
-        own = s.slope[i] - s.gonzalez_row[i] - s.z[i] * s.descriptor[i] - 2.0 * ratio * s.step[i]
-        s.gonzalez_row[i] = own / size
+        remainder = s.slope[i] - s.gonzalez_row[i] - s.z[i] * s.descriptor[i] - 2.0 * ratio * s.step[i]
+        s.gonzalez_row[i] = remainder / size
     fill(s.resistive, 0.0)
     for i in range(nv):
         s.slope[i] = 0.0

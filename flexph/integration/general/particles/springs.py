@@ -43,8 +43,8 @@ def potential_curvature(kind, law, square):
     if kind == OF_LENGTH:
         length = sqrt(square)
         e = length - law[2]
-        own = law[0] + 3.0 * law[1] * e * e - (law[0] + law[1] * e * e) * e / length
-        return 0.25 * own / (length * length)
+        second = law[0] + 3.0 * law[1] * e * e - (law[0] + law[1] * e * e) * e / length
+        return 0.25 * second / (length * length)
     return law[1]
 
 

@@ -65,7 +65,7 @@ class StageMemories:
     def __init__(self, run: Memory, before: InitialMemories, tableau: Tableau) -> None:
         stages, size = tableau.nodes.size, before.stage.space.cells.size
         self.cells = np.empty(stages * size, dtype=np.int64)
-        self.stages = [_stage(run, before.stage, own) for own in self.cells.reshape(stages, size)]
+        self.stages = [_stage(run, before.stage, cells) for cells in self.cells.reshape(stages, size)]
         middle = self.stages[stages // 2]
         eigenvalue, left, right = spectrum(stages)
         self.systems = [_system(middle, before.complex if mu.imag else before.real) for mu in eigenvalue]

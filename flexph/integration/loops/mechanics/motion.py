@@ -20,8 +20,8 @@ PRODUCTS = cython.declare(cython.Py_ssize_t, _PRODUCTS)
 def inertia_products(m: Memory, dim: int, u: Array, space: Array, out: Array) -> None:
     """Write the products M u, N_a u and K_ab u into ``out`` (n, K), and the shifts φ̄u into ``space`` (b, d)."""
     mean_shapes(m, dim, u, space)
-    own = Deformed(u, space, out)
-    _products(m, dim, False, own, own)
+    deformed = Deformed(u, space, out)
+    _products(m, dim, False, deformed, deformed)
 
 
 def _products(m: Memory, dim: int, both: bool, one: Deformed, other: Deformed) -> None:

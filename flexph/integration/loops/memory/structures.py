@@ -130,7 +130,7 @@ class Table(NamedTuple):
     def part(self, first: int, steps: int) -> Table:
         """Views of the rows of ``steps`` substeps, from number ``first`` on."""
         ends, last = len(self.times), first + steps
-        return Table(*(own if len(own) == 1 else own[first : last + (len(own) == ends)] for own in self))
+        return Table(*(column if len(column) == 1 else column[first : last + (len(column) == ends)] for column in self))
 
 
 class Kinds(NamedTuple):

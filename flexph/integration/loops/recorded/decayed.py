@@ -47,10 +47,10 @@ def matrices_of(a: Arrays, length: float, radius: float) -> Array:
     computed here, as modes are no smooth functions of the data of bodies.
     """
     h, alpha, parts = rounded(length), (1.0 - radius) / (1.0 + radius), [np.zeros(0)]
-    for own in free_vibrations(a):
-        share = alpha * h * h / (4.0 + h * h * own.squares)
-        parts.append(((own.modes * (share * own.squares)) @ own.modes.T).ravel())
-        parts.append(((own.stresses * (0.5 * share)) @ own.strains.T).ravel())
+    for vibration in free_vibrations(a):
+        share = alpha * h * h / (4.0 + h * h * vibration.squares)
+        parts.append(((vibration.modes * (share * vibration.squares)) @ vibration.modes.T).ravel())
+        parts.append(((vibration.stresses * (0.5 * share)) @ vibration.strains.T).ravel())
     return np.concatenate(parts)
 
 
@@ -58,7 +58,7 @@ def given_of(table: Table) -> Array:
     """Inputs and rates of prescribed quantities of all steps of a table, one row for each step, (N, G)."""
     steps = len(table.times) - 1
     rows = [getattr(table, name) for name in GIVEN]
-    given = np.concatenate([np.broadcast_to(own, (steps, own.shape[1])) for own in rows], axis=1)
+    given = np.concatenate([np.broadcast_to(row, (steps, row.shape[1])) for row in rows], axis=1)
     return np.ascontiguousarray(given)  # constant rows would make columns contiguous
 
 

@@ -171,7 +171,7 @@ def _record(r: RecordedMemory, dim: int, d: Decayed, k: int, given: Given) -> No
     b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
     record_settle(r, dim)
     record_begin(r, dim, b.kinds)
-    own = RecordedGiven(
+    recorded = RecordedGiven(
         b.cells.length[0],
         d.inputs,
         b.cells.before,
@@ -182,7 +182,7 @@ def _record(r: RecordedMemory, dim: int, d: Decayed, k: int, given: Given) -> No
         d.own_offset,
         False,
     )
-    record_defects(r, dim, own, d.matrices, d.defect)
+    record_defects(r, dim, recorded, d.matrices, d.defect)
     end_record(r.at_state, d.defect, s, s + 3 * n, b.adjoint.size)
     keep_largest(b.audit, 3, operations())
     b.audit[5] += 1

@@ -134,8 +134,8 @@ def add_by_given(by_given: Array, table: GaussTable, tableau: Tableau, out: dict
     first, steps = 0, len(by_given)
     for name, rows, each, width in widths_of(table, tableau):
         index = each * np.arange(steps)[:, None] + np.arange(rows)
-        own = by_given[:, first : first + rows * width].reshape(steps, rows, width)
-        np.add.at(out[name], index, own)
+        column = by_given[:, first : first + rows * width].reshape(steps, rows, width)
+        np.add.at(out[name], index, column)
         first += rows * width
 
 

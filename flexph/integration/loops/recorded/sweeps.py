@@ -288,7 +288,7 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     else:
         b.cells.length[0] = give_one(given.h, LENGTH, 0, -1)
     cells = b.cells
-    own = RecordedGiven(
+    recorded = RecordedGiven(
         cells.length[0],
         cells.inputs,
         cells.before,
@@ -303,8 +303,8 @@ def _record(r: RecordedMemory, dim: int, b: Backward, given: Given) -> None:
     record_changing_masses(r, 0.5)
     record_begin(r, dim, b.kinds)
     if b.kinds.friction > 0:
-        record_slide(r, dim, b.kinds.contact, own)
-    record_residual(r, dim, b.kinds.decay, b.kinds.contact, own)
+        record_slide(r, dim, b.kinds.contact, recorded)
+    record_residual(r, dim, b.kinds.decay, b.kinds.contact, recorded)
     end_record(r.end_state, r.defect, s, s + n, b.adjoint.size)
     keep_largest(b.audit, 3, operations())
     b.audit[5] += 1

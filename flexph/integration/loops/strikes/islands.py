@@ -148,14 +148,14 @@ def _add_coupling(m: Memory, D: Array, sides: tuple[int, int], places: tuple[int
     ``places`` are their numbers (k, l) in the island, ``sides`` the rows of k and l for their sides on that body. The
     coupling is the change of the r rates of k by unit impulses in the r rows of l.
     """
-    own, other = sides
+    side, other = sides
     k, l = places
     count = D.shape[0] // r
     for i in range(r):
         for j in range(r):
             total = 0.0
             for a in range(m.strike_rate.shape[2]):
-                total += m.strike_rate[own][i][a] * m.strike_answer[other][j][a]
+                total += m.strike_rate[side][i][a] * m.strike_answer[other][j][a]
             D[i * count + k][j * count + l] += total
 
 
