@@ -62,7 +62,7 @@ def link() -> Mechanism:
 
 @cache
 def plant() -> Plant:
-    """Linear system from the torque of the motor to the angle of the hub, at rest."""
+    """Linear system from the torque of the motor to the angle of the hub, linearised at the undeformed rest state."""
     mechanism = link()
     return angles_of(mechanism.linearize(mechanism.assemble({"hub": (0.0, 0.0, 0.0)})), [MOTOR])
 
@@ -114,7 +114,7 @@ def run(
 
 
 def late(period: float, most: int = 40) -> int:
-    """Smallest delay, in calls of the controller, that makes the loop unstable; ``most`` if none below it does."""
+    """Smallest delay, in calls of the controller, that makes the loop unstable; ``most`` if no smaller one does."""
     return next((n for n in range(most) if not closed_loop(plant(), LAW, period=period, delay=n).is_stable), most)
 
 
@@ -160,7 +160,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: run against prediction without and with an encoder, and the delay at which both become unstable.
+    """Checks: run against prediction, with exact angles, with an encoder, and at a delay that makes the loop unstable.
 
     The prediction is exact in time, the steps are of second order: with half as many steps the difference is four times
     as large. With four steps in a period it is below 0.25 % of the target.

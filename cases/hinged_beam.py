@@ -70,7 +70,7 @@ def at_rest(mechanism: Mechanism) -> State:
 def hinged_beam(elements: int, strain: Literal["linear", "von_karman"]) -> Mechanism:
     """Mechanism of a flexible beam along x on a spherical joint, with a torque at its root and a force at its tip.
 
-    The root section is the frame of the beam (cantilever).
+    The root section is the floating frame of the beam (cantilever).
     """
     section = fem.Section(width=SIDE, height=SIDE)
     beam = fem.beam(LENGTH, RUBBER, section, elements=elements, dim=3, reference="cantilever", strain=strain)
@@ -114,7 +114,7 @@ def run(
 ) -> Result | Comparison:
     """Spatial beam on a spherical joint: energy, angular velocity, stresses and ledger ([flex] sec. 6.3).
 
-    The methods of general systems take several times as long: their runs may end at any time.
+    Runs by general methods take several times as long, so that they may end before the tip force.
     """
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
@@ -261,9 +261,9 @@ def draw_stresses(result: Result, path: Path) -> None:
 def struck() -> float:
     """Energy of the spinning rod after the tip force [J] in closed form, of its rigid motion and its bending modes.
 
-    Before the force the rod spins with P/J. A mode with the tip amplitude φ and ∫ρAφ² dx = m absorbs ½ (φF̂(ω))²/m from
-    a force with the spectrum F̂, which for a triangle of the impulse I and the length T is I sinc²(ωT/4); φ²/m is 3/ρAL
-    for the rigid rod, 4/ρAL for the modes.
+    Before the force the rod, of moment of inertia J, spins with P/J, P = ∫ torque dt. A mode with the tip amplitude φ
+    and ∫ρAφ² dx = m absorbs ½ (φF̂(ω))²/m from a force with the spectrum F̂, which for a triangle of the impulse I and
+    the duration T is I sinc²(ωT/4); φ²/m is 3/ρAL for the rigid rod, 4/ρAL for the modes.
     """
     line, length = RUBBER.density * SIDE**2, LOADED[1] - FORCE[0][0]
     omega = np.array(HINGED_FREE) ** 2 * math.sqrt(RUBBER.young * SIDE**2 / (12.0 * RUBBER.density)) / LENGTH**2
@@ -315,7 +315,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """Equations of the beam with one element at rest, for the analysis of this case."""
+    """System of equations of the beam with one finite element, and its rest state, for the analysis of this case."""
     mechanism = hinged_beam(1, "linear")
     return mechanism.phdae(mechanism.consistent_multipliers(at_rest(mechanism)))
 

@@ -80,7 +80,7 @@ def lever(angle: float) -> float:
 
 
 def arm(kind: Arm, elements: int = 3) -> tuple[Mechanism, State]:
-    """Mechanism of the arm with a port for the force of the cylinder, and its state at rest at the first angle.
+    """Mechanism of the arm with a port for the force of the cylinder, and its state at rest at the angle at the start.
 
     ``kind`` is "rigid" or "flexible", ``elements`` those of each half of a flexible arm.
     """

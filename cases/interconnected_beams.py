@@ -51,7 +51,7 @@ def load(x: Any, t: float) -> Any:
 
 
 def beams(elements: int) -> LinearPHDAE:
-    """Linear system of both beams with ``elements`` each and a piecewise linear load, coupled without multipliers."""
+    """Linear system of both beams with ``elements`` in each and piecewise linear loads, coupled without multipliers."""
     options: dict[str, Any] = {"elements": elements, "load": DEGREE}
     return substructure(
         {
@@ -131,7 +131,7 @@ def run(
 def mesh_errors() -> list[tuple[int, float]]:
     """Numbers of elements, and largest error of the tip with each [m].
 
-    The errors are against 16 elements at equal steps, so that errors in time cancel.
+    Errors are differences from a run with 16 elements and the same steps, so that errors in time cancel.
     """
     fine = tip(solve(16, 50))
     return [(n, float(np.abs(tip(solve(n, 50)) - fine).max())) for n in MESHES]

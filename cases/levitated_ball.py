@@ -61,7 +61,7 @@ def hessian(x: Array) -> Array:
 def ball() -> PHDAE:
     """System of [survey] eq. (2.28) with the states (q, p, φ) and the port ``coil`` of voltage and current.
 
-    Its sample is the state at rest.
+    The sample state of the system, at which it is analysed, is the equilibrium.
     """
     return PHDAE(
         E=np.eye(3),

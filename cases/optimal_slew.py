@@ -86,7 +86,7 @@ def ends(angle: float) -> dict[str, tuple[Quantity, float]]:
 
 
 def tip() -> Quantity:
-    """Deflection of the tip from the axis of the hub [m]."""
+    """Sensor for the deflection of the tip from the axis of the hub [m]."""
     return offset("arm.tip", "hub.axis", direction=(0.0, 1.0))
 
 

@@ -34,7 +34,7 @@ FLIGHT, CONTACT = "flight", "contact"
 
 @dataclass(frozen=True)
 class Result:
-    """A run of the stick, its switches in closed form, and the errors of event times for several steps."""
+    """A run of the stick, its switches in closed form, and the errors of event times for several step sizes."""
 
     run: SwitchingTrajectory
     exact: tuple[tuple[float, str, Array], ...]

@@ -343,7 +343,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """Equations of the pendulum at its start."""
+    """System of equations of the pendulum with spring and damper, and its initial state, for the analysis."""
     system = pendulum(0.3)
     return system.phdae(system.state(*(part.ravel() for part in begin())))
 

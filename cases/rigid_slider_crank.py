@@ -6,9 +6,10 @@ at B. Both are separate systems with a port at C. The coupling F_{1,C} = −F_{2
     0 = [B₁ᵀ, −B₂ᵀ] ϖ = d/dt (p_{1,C} − p_{2,C}),
 
 and its multiplier is the force in the pin. A torque on the crank and a force on the slider remain as ports. The
-coupling is one of velocities, while a pin constrains positions (remark 4). Ports with a position p(ζ), p'Z = Bᵀ, are
-discretised by the increment of p: the pin is then exact to round-off, at any step. Ports that are matrices only
-couple velocities at the midpoint of each step, and the pin drifts apart at second order. Both are shown.
+coupling is one of velocities, while a pin constrains positions (remark 4). Ports with a position p(ζ) of the
+coordinates ζ (ζ̇ = Zϖ, p'Z = Bᵀ) are discretised by the increment of p: the pin is then exact to round-off, at any step.
+Ports that are given by their matrix B alone couple velocities at the midpoint of each step, and the pin drifts apart at
+second order. Both are shown.
 
 The motion has one degree of freedom, the crank angle φ, with x_B = ℓ₁ cos φ + √(ℓ₂² − ℓ₁² sin²φ) and
 

@@ -303,7 +303,10 @@ def draw(solution: Solution, angles: Mapping[str, Array], path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: balance, accuracy of the step, convergence of the sampled law to the "port", and the regulator."""
+    """Checks: tip against half the step and an independent code, balance, order of sampling, regulator at the end.
+
+    With the sampled law the tip tends to that with the "port" law, at first order in the sampling period.
+    """
     result = solve("port", 2.5e-4)
     port, half = tip_at(result.solution), tip_at(solve("port", 1.25e-4).solution)
     yield vanishes("tip beside that of half the step [m]", float(np.abs(port - half).max()), 1e-5)

@@ -73,7 +73,7 @@ def tilts(solution: Solution) -> Array:
 
 
 def first_impact(solution: Solution) -> float:
-    """Time [s] at which the block first stands on both corners; NaN if it does not."""
+    """Time [s] at which the block first stands on both corners; NaN if there is no impact in the run."""
     times = solution.events["flat"].times
     return float(times[0]) if len(times) else math.nan
 
@@ -101,8 +101,8 @@ def exact_amplitudes(count: int) -> list[float]:
 def exact_first_impact() -> float:
     """Time of the first impact in closed form [s]: ∫ dθ/√(2p²(cos(α − θ₀) − cos(α − θ))) from zero to θ₀ = α/2.
 
-    The block starts at rest with the tilt θ₀; at the tilt α it would stand on one corner in balance. The variable u² =
-    α − θ − α/2 removes the singularity at the start.
+    The block starts at rest with the tilt θ₀; at the tilt α it would stand on one corner in balance. The
+    substitution u² = θ₀ − θ removes the singularity at the start.
     """
     start = 0.5 * ALPHA
 

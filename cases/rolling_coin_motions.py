@@ -26,7 +26,7 @@ TILT, SHARE = math.radians(40.0), 0.6  # of the euro from the ground [rad]; its 
 
 
 def constrained() -> rigid.MultibodySystem:
-    """System of example 2.4 in the velocities (ẋ, ẏ, θ̇, φ̇): M = Z = 1 and A of the rolling constraints."""
+    """System of example 2.4 in the velocities ϖ = (ẋ, ẏ, θ̇, φ̇), with rolling constraints Aϖ = 0 and unit M and Z."""
 
     def rolling(zeta: Array) -> Array:
         c, s = math.cos(zeta[3]), math.sin(zeta[3])
@@ -144,7 +144,7 @@ def rounds(tilt: float) -> float:
 
 
 def wobble(steps: int, share: float = SHARE, tilt: float = TILT, turns: float = 10.0) -> Solution:
-    """Run of the euro from the tilt [rad], with the fraction ``share`` of the spin of its steady motion.
+    """Run of the euro from the tilt [rad], with the fraction ``share`` of the spin of the steady motion at this tilt.
 
     It lasts ``turns`` rounds of the point of contact in the steady motion.
     """

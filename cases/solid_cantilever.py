@@ -116,8 +116,8 @@ def timoshenko(euler: Array) -> Array:
 class Level:
     """Results for one mesh of the bar.
 
-    ``across`` are the cells over the height, ``size`` and ``stresses`` the numbers of coordinates, ``omega`` the
-    frequencies by family [rad/s], ``seconds`` the computing time.
+    ``across`` are the cells over the height, ``size`` and ``stresses`` the numbers of deformation and of stress
+    coordinates, ``omega`` the frequencies by family [rad/s], ``seconds`` the computing time.
     """
 
     across: int
@@ -232,7 +232,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of the modes of the finest mesh for viewers, by name."""
+    """Scene of the modes of the finest mesh for viewers, by the name "modes"."""
     return {"modes": mode_scene(result.mechanism, result.pose, result.modes)}
 
 

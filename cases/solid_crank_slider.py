@@ -63,7 +63,7 @@ Start = Literal["undeformed", "quasi_static"]
 
 @dataclass(frozen=True)
 class Plan:
-    """Parameters of a run: speed of the crank [rad/s], steps, turns of the crank, elastic start of the rod.
+    """Parameters of a run: speed [rad/s] and turns of the crank, number of steps, initial deformation of the rod.
 
     Raises ValueError for numbers that are not positive.
     """

@@ -155,7 +155,7 @@ def exponents(speed: float) -> Array:
 def measured_exponent(speed: float, step: float, *, end: float = 0.4) -> complex:
     """Exponent of hunting [1/s] at a speed [m/s], measured in a run up to ``end`` [s].
 
-    It is that of the component along the left eigenvector of the linear equations.
+    It is the growth and rotation rate of the product of the state with the left eigenvector of the linear equations.
     """
     mechanism = wheelset(linear())
     values, left = np.linalg.eig(matrix(speed).T)
