@@ -133,7 +133,7 @@ def _lag(solution: Solution) -> Any:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: tables of the frequencies and of the tip, a picture of it, and the run itself.
+    """Write to ``folder``: table of the frequencies, table and picture of the tip's flap and lag, and the run itself.
 
     Return the summary numbers.
     """

@@ -185,7 +185,7 @@ def _draw(result: Result, y: Array, given: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: flutter against the published speed and Galerkin's method, buckling at π, balance, and limit cycle."""
+    """Checks: critical speeds against publication, Galerkin's method and u = π; balance and work in the limit cycle."""
     for k, root in enumerate((3.5160, 22.0345)):
         own = exponents(1e-6, 0.2, 6)[k].imag
         yield near(f"frequency {k + 1} without a flow [rad/s]", root, own, 1e-3 * root, source="cos z cosh z = −1")

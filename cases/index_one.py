@@ -289,7 +289,7 @@ def draw_orders(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: [dg] eq. (28) step by step, exact solutions, the energy balance, and the orders."""
+    """Checks: steps against [dg] eq. (28), x₁ against exact solutions, energy balance, orders of convergence."""
     end = 2.0
     pair, dirac = (solve(quadratic(), 8, end, method=method) for method in ("gonzalez", "dirac"))
 

@@ -210,7 +210,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: time, spin and energy loss of the latch, docking, and a hinge that locks and is released again."""
+    """Checks: time, spin and loss of the latch and loss of docking against closed forms; momenta, balance, drift.
+
+    The last three are checked for the satellite and for the two bars with a hinge that is locked.
+    """
     result = run()
     solution = result.solution
     late, expected = latched(solution), latch_time(result)

@@ -248,7 +248,10 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: equal motions of all formulations, closed form of the linear circuit, and the Dirac structure."""
+    """Checks: motions of the formulations against each other, and of the linear circuit against the closed form.
+
+    The Dirac structure of the graph is compared with the published one.
+    """
     for hardening in (0.0, 0.5):
         result = solve(hardening, 3.0, 64)
         name = f"β = {hardening:g}"

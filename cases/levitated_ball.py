@@ -142,7 +142,7 @@ def draw(trajectory: Trajectory, current: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: current at equilibrium, linearised motion, balance of a run, and its decay."""
+    """Checks: current at equilibrium and eigenvalues against closed forms; balance and decay rate of a run."""
     result = run(end=0.5)
     yield Check("current where it floats [A]", "√(2 m g |k₂|/k₁)", CURRENT, gradient(result.floating)[2],
                 kind="closed form", tolerance=1e-9)  # fmt: skip

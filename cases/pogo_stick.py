@@ -184,7 +184,7 @@ def exact_switches(height: float, end: float) -> Iterable[tuple[float, str, Arra
 def _first_zero(function: Callable[[float], float], span: float, pieces: float = 1e-4) -> float | None:
     """First time in (0, span] [s] at which a function of time crosses zero downwards; None if it does not.
 
-    It is searched in intervals of the length ``pieces`` [s].
+    The sign is sampled at intervals of the length ``pieces`` [s].
     """
     t = pieces
     while t < span:
@@ -300,7 +300,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: event times and states against closed forms, energy across the switches, and the balance."""
+    """Checks: times, states and energy of events against closed forms; balance, length at rest, orders of times."""
     result = Result(solve(0.4, 2e-3, 3.0), tuple(exact_switches(0.4, 3.0)), ())
     run, source = result.run, "[survey] ex. 5.2, closed form"
 

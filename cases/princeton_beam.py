@@ -80,7 +80,7 @@ def run(
 def figures(result: Result) -> dict[str, Any]:
     """Summary numbers: loads, angles, and displacements of the tip by load and angle.
 
-    These are across the flat side of the strip (flap), along it (chord), and the twist.
+    Displacements are across the flat side of the strip (flap) and along it (chord); the twist is added.
     """
     return {
         "loads_N": list(LOADS),

@@ -337,9 +337,9 @@ def draw_pin(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: pin, energy and motion of both couplings and of the mechanism of joints, over 10 s.
+    """Checks: drift of the pin, balance, and motion over 10 s for both couplings and for the mechanism of joints.
 
-    The motion is compared with that of an ODE in φ.
+    The motion of the system coupled by positions is compared with the equation of motion in φ.
     """
     results = {step: run(step=step) for step in (8e-3, 4e-3)}
     for step, result in results.items():

@@ -158,7 +158,7 @@ def _facets(view: View) -> Iterator[tuple[int, Array]]:
 def _middles(view: View, cell: int, corners: Array) -> Array | None:
     """Nodes in the middle of the edges of a triangular facet of degree 2, in the order of its edges.
 
-    It is None for a quadrilateral. ``cell`` is the number of its cell.
+    For a quadrilateral facet the result is None. ``cell`` is the number of the cell with the facet.
     """
     if len(corners) == 4:
         return None

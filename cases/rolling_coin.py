@@ -94,7 +94,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: motions against closed forms and their orders, conserved quantities, rate of the wobble, slip.
+    """Checks: motions and steady wobble against closed forms, orders of convergence, energy, slip and height.
 
     The sum of the Jacobi identity ([survey] eq. (7.1)) must not vanish, as the constraints are nonholonomic.
     """

@@ -93,9 +93,9 @@ def rotating_beam(
 ) -> Mechanism:
     """Cantilever along x on a hub that turns about z: E = ρ = A = L = 1, I = 1/slenderness² in both planes.
 
-    Frequencies are then in units of √(EI/ρAL⁴) = 1/slenderness. The sections have no rotary inertia except the polar
-    one. The axial force that stiffens the beam, ½ρAΩ²(L² − x²), requires the
-    ``pair`` of shape functions "quadratic", with quadratic axial displacements.
+    The unit of frequencies, √(EI/ρAL⁴), is then 1/slenderness. The sections have only the polar rotary inertia. The
+    axial force that stiffens the beam, ½ρAΩ²(L² − x²), requires quadratic axial displacements, which the ``pair`` of
+    shape functions "quadratic" has.
     """
     second = 1.0 / slenderness**2
     section = fem.Section(area=1.0, second_moment=second, second_moment_y=second, torsion_constant=2.0 * second)

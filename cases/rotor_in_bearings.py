@@ -39,7 +39,7 @@ SLOWEST, FASTEST, BAND = 10.0, 400.0, (248.0, 284.0)  # [rad/s], the last where 
 class Result(NamedTuple):
     """Exponents of the symmetric rotor over its speed, and growth of asymmetric rotors.
 
-    ``exponents`` (k, 8) are for motions across the axis, in world axes, ``closed`` the same in closed form. ``growth``
+    ``exponents`` (k, 8) are those of transverse motions in world axes, ``closed`` the same in closed form. ``growth``
     (k, r) [1/s] is at the speeds ``band`` and for the asymmetries (J₁ − J₂)/(J₁ + J₂), ``shares``.
     """
 
@@ -69,7 +69,7 @@ def spectrum(speed: float, unequal: float) -> Spectrum:
 
 
 def across(small_motions: Spectrum) -> Array:
-    """Exponents (8,) [1/s] of the motions across the axis of a rotor, seen in world axes, from its spectrum."""
+    """Exponents (8,) [1/s] of the transverse motions of a rotor in world axes, from its spectrum."""
     moved = np.abs(small_motions.shapes)
     own = np.max(moved[[0, 1, 3, 4]], axis=0) > 0.5
     return np.sort_complex(small_motions.fixed_values[own])
@@ -85,7 +85,7 @@ def closed_form(speed: float) -> Array:
 
 
 def own_growths(speed: float, unequal: float) -> Array:
-    """Growth rates (4,) [1/s] of the tilts of an unequal rotor, from Euler's equations in its axes over one turn.
+    """Growth rates (4,) [1/s] of the tilts of an unequal rotor, by Floquet's theory of Euler's equations in its axes.
 
     ``unequal`` is (J₁ − J₂)/(J₁ + J₂) of its transverse moments of inertia.
     """
@@ -169,7 +169,7 @@ def _draw_campbell(result: Result, path: Path) -> None:
 def checks() -> Iterable[Check]:
     """Checks: exponents of the symmetric rotor against its equations of constant coefficients; growth of others.
 
-    The growth rates of asymmetric rotors are compared with Euler's equations over one turn.
+    The growth rates of asymmetric rotors are compared with :func:`own_growths`.
     """
     for speed in (60.0, 250.0):
         apart = np.abs(across(spectrum(speed, 0.0))[:, None] - closed_form(speed)).min(axis=0).max()

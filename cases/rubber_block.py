@@ -141,7 +141,7 @@ def _on_side(view: Any, corners: tuple[int, ...]) -> bool:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: closed forms for all laws, and conserved quantities for each law at two step sizes.
+    """Checks: uniaxial tension against closed forms, and conserved quantities of a run at two steps, for each law.
 
     The shorter step resolves the bending, the other one is twice as long.
     """

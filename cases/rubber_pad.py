@@ -153,7 +153,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: balance, no energy generated, rolling from face to face, and the height at rest against statics."""
+    """Checks: balance, no energy generated, travel of the rolling ball, and its height at rest against statics."""
     for elements in (4, 6):
         result = run(elements=elements)
         solution, name = result.solution, f"{elements} elements"

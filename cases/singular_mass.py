@@ -138,7 +138,7 @@ def solve(hardening: float, step: float, end: float, method: str) -> tuple[Traje
 def modes(times: Array) -> Array:
     """Elongations (k, 2) [m] of linear springs in closed form at ``times`` (k,).
 
-    They are superposed modes φ of K φ = ω² PᵀMP φ, which are PᵀMP-orthonormal.
+    The motion is a superposition of the modes φ of K φ = ω² PᵀMP φ, which are PᵀMP-orthonormal.
     """
     mass = KEPT.T @ M @ KEPT
     squares, shapes = eigh(np.diag(STIFFNESS), mass)
@@ -148,7 +148,7 @@ def modes(times: Array) -> Array:
 def reference(hardening: float, times: Array) -> Array:
     """Exact elongations (k, 2) [m] of the springs at ascending times.
 
-    They are superposed modes for linear springs, otherwise those of a Runge-Kutta method of order 8.
+    For linear springs they are from :func:`modes`, otherwise from a Runge-Kutta method of order 8.
     """
     if hardening == 0.0:
         return modes(times)
@@ -300,8 +300,8 @@ def checks() -> Iterable[Check]:
     """Checks: motions in redundant against minimal coordinates, balance, position drift, and orders of convergence.
 
     Without hardening both formulations are the same discretisation by any method, with hardening by the mean-value
-    gradient. Gonzalez' gradient does not commute with changes of coordinates
-    ([dg] example 10): with hardening the two formulations agree to second order.
+    gradient. Gonzalez' gradient does not commute with changes of coordinates ([dg] example 10): with hardening the two
+    formulations agree to second order.
     """
 
     for hardening, methods in ((0.0, METHODS), (10.0, ("mean_value",))):

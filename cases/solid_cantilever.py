@@ -67,10 +67,9 @@ def families(body: Body, vibration: Eigenmodes) -> dict[str, Array]:
 
 
 def theory() -> dict[str, Array]:
-    """Frequencies [rad/s] of beam theory by family or theory.
+    """Frequencies [rad/s] of a clamped-free beam by name: of a family, or of a further theory of bending.
 
-    They are Timoshenko's and Euler-Bernoulli's in bending, St. Venant's in torsion, and those of a rod with lateral
-    inertia.
+    Bending is by Timoshenko and by Euler-Bernoulli, torsion by St. Venant, stretching by a rod with lateral inertia.
     """
     E, rho, G, nu = MATERIAL.young, MATERIAL.density, MATERIAL.shear_modulus, 0.3
     area, second = SIDE**2, SIDE**4 / 12.0
@@ -86,7 +85,7 @@ def theory() -> dict[str, Array]:
 
 
 def timoshenko(euler: Array) -> Array:
-    """Bending frequencies of a clamped-free Timoshenko beam [rad/s], each a little below Euler-Bernoulli's.
+    """Bending frequencies of a clamped-free Timoshenko beam [rad/s], each a little below Euler-Bernoulli's, ``euler``.
 
     ``(w, ψ, M, V)' = A (w, ψ, M, V)``: M and V of the motions from the clamp vanish at the end. The shear
     coefficient of a square is 10(1 + ν)/(12 + 11ν) (G. R. Cowper, J. Appl. Mech. 33 (1966)).

@@ -278,7 +278,7 @@ def write_casimirs(result: CasimirReports, folder: Path) -> dict[str, Any]:
 
 
 def checks_casimirs() -> Iterable[Check]:
-    """Checks: numbers of Casimirs against theory, and the total flux of the circuit with other elements."""
+    """Checks: numbers of Casimirs against theory, and the constant total flux of a circuit with other elements."""
     result = run_casimirs()
     expected = {"LC circuit": (1, 1), "spinning body": (1, 1), "rolling coin": (2, 0), "pendulum": (1, 1)}
     for name, (dimension, count) in expected.items():

@@ -178,7 +178,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: times of a rigid and of a small slew against closed forms; rest after a large one, and its balance."""
+    """Checks: times of a rigid and a small slew against closed forms; rest at the end and balance of a slew by 90°."""
     turn = joint_angle("hub.axis")
     at_end = {"angle": (turn, 1.0), "rate": (rate(turn), 0.0)}
     bang = fastest(rigid_arm(), 1.0, at_end, (60, 3))

@@ -100,7 +100,7 @@ def seen(angle: float, before: float) -> Array:
 def first_weights(seed: int) -> Array:
     """Initial weights (5h + 1,): random, except for two weights of one hidden unit.
 
-    By them the torque acts in the direction of the arm's motion.
+    These two make the torque act in the direction of the arm's motion.
     """
     w = 0.3 * np.random.default_rng(seed).standard_normal(5 * HIDDEN + 1)
     w[2], w[4 * HIDDEN] = 3.0, 1.5
@@ -273,7 +273,7 @@ def upright_error(solution: Solution, since: float) -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the gradient against differences of runs, the arm upright at the end, and the balance of the run."""
+    """Checks: gradient of the cost against finite differences, upright arm at the end, torque limit, and balance."""
     few = Training(20, 2)
     w = first_weights(1)
     _, gradient = few(w)

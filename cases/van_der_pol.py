@@ -95,7 +95,7 @@ def oscillator() -> SwitchingPHDAE:
 def landing(inductance: float) -> tuple[float, float]:
     """Current [A] and voltage [V] after the jump from the left branch, if there is a small inductance L.
 
-    They are those of a run of L İ = I − ⅓I³ − Q, Q̇ = I.
+    The regularised equations L İ = I − ⅓I³ − Q, Q̇ = I are integrated.
     """
 
     def rate(_: float, y: Array) -> list[float]:
@@ -222,7 +222,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: jumps against eq. (4.43), the period, and the energies of a period against integrals."""
+    """Checks: jumps against eq. (4.43) and a small inductance, period and energies against integrals; order."""
     trajectory, source = solve(2e-3, 2.5), "[survey] eq. (4.43)"
 
     first, second, third = trajectory.switches[:3]
