@@ -81,9 +81,10 @@ def predicted(period: float, delay: int, count: int) -> tuple[Array, float]:
 
 
 def solve(period: float, delay: int, marks: int, end: float, *, steps: int = STEPS) -> Result:
-    """Run from the undeformed rest state up to ``end`` [s], with ``steps`` steps in each period of the controller.
+    """Run after a step of the reference, from the undeformed rest state up to ``end`` [s], and its linear prediction.
 
-    ``marks`` is the number of marks of the encoder on a turn, 0 for exact angles.
+    Each ``period`` [s] of the controller has ``steps`` steps; ``delay`` is that of its outputs in periods. ``marks`` is
+    the number of marks of the encoder on a turn, 0 for exact angles.
     """
     mechanism, count = link(), round(end / period)
     start = mechanism.consistent_state(mechanism.assemble({"hub": (0.0, 0.0, 0.0)}))

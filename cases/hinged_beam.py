@@ -133,8 +133,8 @@ def run(
 def plateaus(solution: Solution) -> dict[str, float]:
     """Summary numbers of the motion between and after the loads.
 
-    They are the mean and the relative spread of the energy after the torque and after the force, the spin about z, and
-    the relative defect of the angular momentum about z.
+    They are the mean and the relative spread of the energy after the torque and after the force, the mean and the
+    largest spin about z before the force, and the relative defect of the angular momentum about z.
     """
     t, energy, spin = solution.times, solution.ledger.total_energy, solution.spin("beam")
     between, after = energy[(t >= LOADED[0]) & (t <= FORCE[0][0])], energy[t >= LOADED[1]]

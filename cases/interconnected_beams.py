@@ -70,8 +70,7 @@ def load_points(elements: int) -> Array:
 def start(elements: int) -> Array:
     """States (size,) at t = 0: no moments, and the velocities 4 f.
 
-    f is the deflection of the mesh under the load f'''' = ½: f interpolated at the nodes would excite vibrations that
-    never decay.
+    f is the finite-element solution of f'''' = ½. Exact nodal values would excite vibrations that never decay.
     """
     system = beams(elements)
     parts = split(system)

@@ -75,7 +75,7 @@ class Laws:
 def graph(hardening: float) -> Circuit:
     """Circuit of C₁, C₂ and L in parallel; ``hardening`` is β of C₁.
 
-    C₂ is before C₁, so that I₁ is the multiplier as in [survey] eq. (1.5).
+    C₂ is listed before C₁, so that the current I₁ becomes the multiplier, as in [survey] eq. (1.5).
     """
     laws = Laws(hardening)
     first = laws.first() if hardening else float(CAPACITY[0])

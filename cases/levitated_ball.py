@@ -102,9 +102,10 @@ def run(
 
 
 def linear_rates(height: float) -> Array:
-    """Eigenvalues (3,) [1/s] of the linearised motion at the height: of m v̇ = a i, L i̇ = −a v − R i, and zero.
+    """Eigenvalues (3,) [1/s] of the motion linearised at the equilibrium at ``height`` [m].
 
-    a is the equilibrium current times the derivative L' of the inductance with respect to the height.
+    They are those of m v̇ = a i, L i̇ = −a v − R i, and zero; a is the equilibrium current times the derivative of the
+    inductance with respect to the height.
     """
     a, L = CURRENT * K1 / -K2, inductance(height)
     return np.append(np.linalg.eigvals([[0.0, a / MASS], [-a / L, -RESISTANCE / L]]), 0.0)

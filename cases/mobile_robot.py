@@ -83,7 +83,7 @@ def inverse_kinematics(wheels: Wheels, twist: tuple[float, float, float]) -> dic
 def risen(t: Any, end: float) -> Any:
     """Integral from 0 to t of the command divided by its full value [s].
 
-    The command rises and falls by 3s² − 2s³, and is zero from ``end`` on.
+    The command rises and falls as 3s² − 2s³, s being the fraction of the rise time, and is zero from ``end`` on.
     """
     up = np.clip(np.asarray(t) / RISE, 0.0, 1.0)
     down = np.clip((np.asarray(t) - (end - RISE)) / RISE, 0.0, 1.0)

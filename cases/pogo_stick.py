@@ -119,7 +119,7 @@ def mode_by_force(contact: float) -> PHDAE:
 def pogo_stick_by_force() -> SwitchingPHDAE:
     """Switching system in which the foot takes off when the ground force λ falls to zero, since it cannot be tensile.
 
-    In contact λ = −k(x − x₀) − d p/m, which is −d times the rate of the guard in :func:`pogo_stick`.
+    In contact λ = −k(x − x₀) − d p/m, which is −d times :func:`lift`, the take-off guard of :func:`pogo_stick`.
     """
     return SwitchingPHDAE(
         {FLIGHT: mode_by_force(0.0), CONTACT: mode_by_force(1.0)},

@@ -80,7 +80,7 @@ def run(
 def figures(result: Result) -> dict[str, Any]:
     """Summary numbers: loads, angles, and displacements of the tip by load and angle.
 
-    Displacements are across the flat side of the strip (flap) and along it (chord); the twist is added.
+    Displacements are the flap, across the flat side of the strip, the chord, along it, and the twist.
     """
     return {
         "loads_N": list(LOADS),

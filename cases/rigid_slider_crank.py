@@ -139,7 +139,7 @@ class Freedom:
 
 
 def loads(torque: float, load: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """Two functions of time: the torque M_ext [N m] on the crank and the force F_ext [N] on the slider."""
+    """Torque M_ext [N m] on the crank and force F_ext [N] on the slider as functions of time, with given amplitudes."""
     return lambda t: torque * math.cos(3.0 * t), lambda t: load * math.cos(5.0 * t)
 
 

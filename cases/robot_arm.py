@@ -76,7 +76,7 @@ class Result:
 
 
 def profile(t: float) -> float:
-    """Part, from 0 to 1, of the way to the target at the time t: 10s³ − 15s⁴ + 6s⁵ with s = t/T."""
+    """Part, from 0 to 1, of the way to the target at the time t: 10s³ − 15s⁴ + 6s⁵, s = t/RISE."""
     s = min(max(t / RISE, 0.0), 1.0)
     return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
 
@@ -172,7 +172,7 @@ def plant(elements: int = 4) -> Plant:
 
 
 def regulator(elements: int = 4) -> Compensator:
-    """Linear-quadratic regulator of the arm with an observer, which measures the joint angles but no deflections."""
+    """Linear-quadratic regulator of the arm, with an observer because only the joint angles are measured."""
     return lqr(
         plant(elements),
         stiffness=(2e4, 4e3),

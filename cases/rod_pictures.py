@@ -131,7 +131,7 @@ def flat_side(solution: Solution, instant: int) -> Side:
 
 
 def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
-    """Corners (c, k) of each cell in ascending order, and the stress there (c, k, 6) [Pa], from this cell alone.
+    """Node numbers (c, k) of the corners of each cell, ascending, and the stress there (c, k, 6) [Pa] from this cell.
 
     A function that is linear in each direction, fitted by least squares to the points of the cell, extrapolates to its
     corners. ``sigma`` are the stress coordinates.

@@ -68,7 +68,7 @@ def away(result: Result) -> list[float]:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers for the moment of a full turn, at which the tip returns to the root."""
+    """Summary numbers: distance of the tip from the root, over the length, under the moment of a full turn; nodes."""
     return {"tip_distance_rel": away(result)[-1], "nodes": len(result.mechanism.bodies["rod"].frames)}
 
 

@@ -67,9 +67,9 @@ def families(body: Body, vibration: Eigenmodes) -> dict[str, Array]:
 
 
 def theory() -> dict[str, Array]:
-    """Frequencies [rad/s] of a clamped-free beam by name: of a family, or of a further theory of bending.
+    """Frequencies [rad/s] of a clamped-free beam by family; "euler" are those of bending by Euler-Bernoulli.
 
-    Bending is by Timoshenko and by Euler-Bernoulli, torsion by St. Venant, stretching by a rod with lateral inertia.
+    Otherwise bending is by Timoshenko, torsion by St. Venant, and stretching that of a rod with lateral inertia.
     """
     E, rho, G, nu = MATERIAL.young, MATERIAL.density, MATERIAL.shear_modulus, 0.3
     area, second = SIDE**2, SIDE**4 / 12.0
