@@ -1,4 +1,6 @@
-"""A flexible link on a motor with a sampled, delayed controller and a coarse encoder, and its linear prediction.
+"""A flexible link on a motor with a sampled, delayed controller and an encoder, against a linear prediction.
+
+The prediction is the discrete closed loop of the linearised plant and the controller, after a step of the reference.
 
 Sampled systems with delay: K. J. Åström, B. Wittenmark, Computer-Controlled Systems, Prentice Hall (1997), ch. 2 and 3.
 """

@@ -1,7 +1,8 @@
 """A rotor blade of rod elements: flapping frequencies in rotation, and a spin-up under a lift with large coning.
 
-The frequencies are those of A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, Vibration modes of centrifugally
-stiffened beams, J. Appl. Mech. 49 (1982) 197, for a hub without radius.
+The hub has no radius. Reference frequencies are those of an independent code for slender beams; such tables are in
+A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, Vibration modes of centrifugally stiffened beams, J. Appl.
+Mech. 49 (1982) 197.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def rotor(elements: int, order: int, turning: Any, *, section: fem.RodSection = 
 def flapping(relative: float, elements: int, order: int) -> float:
     """First flapping frequency of the blade without lift, at the speed ``relative`` of the rotor; both divided by UNIT.
 
-    The blade is slender and much stiffer in chordwise bending and torsion, as in the publication.
+    The blade is slender and much stiffer in chordwise bending and torsion, as in the reference.
     """
     stiff = fem.RodSection(
         axial=5e8, shear=(5e8, 5e8), torsion=1e6, bending=(FLAP, 1e6), mass=LINE, inertia=(2e-5, 1e-5, 1e-5)

@@ -1,4 +1,8 @@
-"""Spatial beam on a spherical joint under a torque and a tip force ([flex] sec. 6.3)."""
+"""Spatial beam on a spherical joint under a torque and a tip force ([flex] sec. 6.3).
+
+A torque about the vertical z axis spins the beam up, later a vertical force strikes its tip; between and after the
+loads the energy and the angular momentum about z are constant. The axial strain is linear or von Kármán's.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""An iron ball in the field of a controlled inductor: [survey] example 2.2."""
+"""An iron ball in the field of a controlled inductor: [survey] example 2.2.
+
+At constant voltage the ball has an equilibrium below the coil, at which the linearised system is analysed; a run begins
+there with a push. States are the height q and the momentum p of the ball, and the flux φ of the coil.
+"""
 
 from __future__ import annotations
 

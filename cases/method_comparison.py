@@ -1,4 +1,7 @@
-"""Comparison of general methods, those for any port-Hamiltonian system ([dg] sec. 4), with the exact scheme."""
+"""Comparison of general methods, those for any port-Hamiltonian system ([dg] sec. 4), with the exact scheme.
+
+Cases of mechanisms use :func:`compare` for a run by such a method and :func:`checks` for differences of short runs.
+"""
 
 from __future__ import annotations
 

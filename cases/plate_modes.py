@@ -1,4 +1,8 @@
-"""Square plates, simply supported and clamped: frequencies against series, over meshes and thicknesses."""
+"""Square plates, simply supported and clamped: frequencies against series, over meshes and thicknesses.
+
+Plates are thin (Kirchhoff-Love) or with shear (Reissner-Mindlin); with shear the thickness goes down to the thin limit,
+in which elements must not lock. The series are those of :mod:`cases.plate_series`.
+"""
 
 from __future__ import annotations
 

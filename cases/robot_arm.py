@@ -1,5 +1,8 @@
 """A robot arm of two flexible links, turned to a target by joint motors under control of the angles.
 
+The control law is proportional-derivative, by springs and dampers with moving references ("port") or by a sampled
+function, or a sampled linear-quadratic regulator.
+
 Proportional-derivative control of the joints: M. W. Spong, S. Hutchinson, M. Vidyasagar, Robot Modeling and
 Control, Wiley (2005), ch. 6.
 """

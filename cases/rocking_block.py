@@ -1,8 +1,9 @@
 """A block that rocks from corner to corner on rough ground, with Housner's loss at each impact.
 
 About a corner at the distance R from its centre, at the angle α from the vertical, the block obeys θ̈ = −p² sin(α − θ),
-with p² = 3g/(4R) for a rectangle; each impact (plastic, the other corner lifts) reduces the spin by r = 1 − 1.5 sin²α
-(G. W. Housner, The behavior of inverted pendulum structures during earthquakes, Bull. Seism. Soc. Am. 53 (1963) 403).
+with p² = 3g/(4R) for a rectangle; each impact (plastic, the other corner lifts) multiplies the spin by
+r = 1 − 1.5 sin²α (G. W. Housner, The behavior of inverted pendulum structures during earthquakes, Bull. Seism. Soc. Am.
+53 (1963) 403).
 """
 
 from __future__ import annotations

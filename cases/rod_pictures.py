@@ -1,4 +1,4 @@
-"""Pictures of a connecting rod: deflection compared with the beam, peak stress over time, stresses on its side."""
+"""Pictures of the case solid-crank-slider: deflection and peak stress of solid rod and beam, stresses on its side."""
 
 from __future__ import annotations
 

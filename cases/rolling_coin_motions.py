@@ -1,4 +1,7 @@
-"""Motions of a coin: upright in three models, constrained, reduced and as a mechanism, and a wobbling euro."""
+"""Motions of a coin: upright in three models, constrained, reduced and as a mechanism, and a wobbling euro.
+
+Symbols are those of the case :mod:`cases.rolling_coin`, equations those of [survey].
+"""
 
 from __future__ import annotations
 

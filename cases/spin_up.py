@@ -1,5 +1,8 @@
 """Spin-up of a flexible beam: Kane's manoeuvre.
 
+A hub turns a beam from rest to a constant speed. With von Kármán strain the centrifugal force stiffens the beam, and
+its tip returns to the direction of the hub; with linear strain the tip diverges.
+
 Sources: T. R. Kane, R. R. Ryan, A. K. Banerjee, Dynamics of a cantilever beam attached to a moving base, J. Guidance 10
 (1987); J. C. Simo, L. Vu-Quoc, The role of non-linear theories in transient dynamic analysis of flexible structures,
 J. Sound Vibration 119 (1987).
