@@ -1,4 +1,6 @@
-"""A flexible link on a motor with a sampled, delayed controller and a coarse encoder, and its linear prediction.
+"""A flexible link on a motor with a sampled, delayed controller and an encoder, against a linear prediction.
+
+The prediction is the discrete closed loop of the linearised plant and the controller, after a step of the reference.
 
 Sampled systems with delay: K. J. Åström, B. Wittenmark, Computer-Controlled Systems, Prentice Hall (1997), ch. 2 and 3.
 """
@@ -62,7 +64,7 @@ def link() -> Mechanism:
 
 @cache
 def plant() -> Plant:
-    """Linear system from the torque of the motor to the angle of the hub, at rest."""
+    """Linear system from the torque of the motor to the angle of the hub, linearised at the undeformed rest state."""
     mechanism = link()
     return angles_of(mechanism.linearize(mechanism.assemble({"hub": (0.0, 0.0, 0.0)})), [MOTOR])
 
@@ -81,9 +83,10 @@ def predicted(period: float, delay: int, count: int) -> tuple[Array, float]:
 
 
 def solve(period: float, delay: int, marks: int, end: float, *, steps: int = STEPS) -> Result:
-    """Run from the undeformed rest state up to ``end`` [s], with ``steps`` steps in each period of the controller.
+    """Run after a step of the reference, from the undeformed rest state up to ``end`` [s], and its linear prediction.
 
-    ``marks`` is the number of marks of the encoder on a turn, 0 for exact angles.
+    Each ``period`` [s] of the controller has ``steps`` steps; ``delay`` is that of its outputs in periods. ``marks`` is
+    the number of marks of the encoder on a turn, 0 for exact angles.
     """
     mechanism, count = link(), round(end / period)
     start = mechanism.consistent_state(mechanism.assemble({"hub": (0.0, 0.0, 0.0)}))
@@ -114,7 +117,7 @@ def run(
 
 
 def late(period: float, most: int = 40) -> int:
-    """Smallest delay, in calls of the controller, that makes the loop unstable; ``most`` if none below it does."""
+    """Smallest delay, in calls of the controller, that makes the loop unstable; ``most`` if no smaller one does."""
     return next((n for n in range(most) if not closed_loop(plant(), LAW, period=period, delay=n).is_stable), most)
 
 
@@ -160,7 +163,7 @@ def write(result: Result, folder: Path) -> Mapping[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: run against prediction without and with an encoder, and the delay at which both become unstable.
+    """Checks: run against prediction, with exact angles, with an encoder, and at a delay that makes the loop unstable.
 
     The prediction is exact in time, the steps are of second order: with half as many steps the difference is four times
     as large. With four steps in a period it is below 0.25 % of the target.

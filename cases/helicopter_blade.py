@@ -1,7 +1,8 @@
-"""A rotor blade of rods: frequencies in rotation, and a blade spun up under a lift that causes large coning.
+"""A rotor blade of rod elements: flapping frequencies in rotation, and a spin-up under a lift with large coning.
 
-The frequencies are those of A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, Vibration modes of centrifugally
-stiffened beams, J. Appl. Mech. 49 (1982) 197, for a hub without radius.
+The hub has no radius. Reference frequencies are those of an independent code for slender beams; such tables are in
+A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, Vibration modes of centrifugally stiffened beams, J. Appl.
+Mech. 49 (1982) 197.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ AXIS = (0.0, 0.0, 1.0)
 
 
 class Result(NamedTuple):
-    """Flapping frequencies of the blade by the speed of the rotor, both divided by UNIT, and a run of a spin-up."""
+    """Flapping frequencies of the blade by the speed of the rotor, both divided by UNIT, and a run of a spin-up.
+
+    UNIT is √(EI/ρAL⁴) with the flapwise stiffness EI.
+    """
 
     speeds: tuple[float, ...]
     frequencies: tuple[float, ...]
@@ -73,7 +77,7 @@ def rotor(elements: int, order: int, turning: Any, *, section: fem.RodSection = 
 def flapping(relative: float, elements: int, order: int) -> float:
     """First flapping frequency of the blade without lift, at the speed ``relative`` of the rotor; both divided by UNIT.
 
-    The blade is slender and much stiffer in chord and torsion, as in the publication.
+    The blade is slender and much stiffer in chordwise bending and torsion, as in the reference.
     """
     stiff = fem.RodSection(
         axial=5e8, shear=(5e8, 5e8), torsion=1e6, bending=(FLAP, 1e6), mass=LINE, inertia=(2e-5, 1e-5, 1e-5)
@@ -87,7 +91,7 @@ def flapping(relative: float, elements: int, order: int) -> float:
 
 
 def spin_up(step: float, elements: int, order: int, end: float) -> Solution:
-    """Run of the rotor from rest up to ``end`` [s], with a lift that grows with the square of the speed."""
+    """Run of the rotor from rest up to ``end`` [s]; lift less weight grows with the square of the rotor's speed."""
     mechanism = rotor(elements, order, angle)
     start = mechanism.consistent_state(mechanism.assemble({"blade": ((0.0, 0.0, 0.0), np.eye(3))}))
     lift = {"lift": lambda t: np.array([0.0, 0.0, (LIFT - 9.81 * LINE) * (speed(t) / SPEED) ** 2])}
@@ -109,7 +113,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: flapping frequencies, flap and lag of the tip in the spin-up, and conserved quantities."""
+    """Summary numbers: flapping frequencies; flap and lag of the tip, balance and constraint errors of the spin-up."""
     tip = result.spin_up.position("blade.tip")
     numbers = {k: v for k, v in kept(result.spin_up).items() if "momentum" not in k}
     return {
@@ -130,7 +134,7 @@ def _lag(solution: Solution) -> Any:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: tables of the frequencies and of the tip, a picture of it, and the run itself.
+    """Write to ``folder``: table of the frequencies, table and picture of the tip's flap and lag, and the run itself.
 
     Return the summary numbers.
     """
@@ -150,7 +154,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: flapping frequencies against a series; balance, joints and orthogonality at two step sizes."""
+    """Checks: flapping frequencies against an independent code; step balance and constraint errors of two spin-ups.
+
+    Constraint errors, at two step sizes, are the drift of the joints and the loss of orthonormality of the directors.
+    """
     for relative, reference in FLAPPING.items():
         name, value = f"flapping at Ω = {relative:g}", flapping(relative, 8, 2)
         yield near(name, reference, value, 1e-3 * reference, source="series of a slender beam", kind="independent code")

@@ -1,4 +1,8 @@
-"""Spatial beam on a spherical joint under a torque and a tip force ([flex] sec. 6.3)."""
+"""Spatial beam on a spherical joint under a torque and a tip force ([flex] sec. 6.3).
+
+A torque about the vertical z axis spins the beam up, later a vertical force strikes its tip; between and after the
+loads the energy and the angular momentum about z are constant. The axial strain is linear or von Kármán's.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +74,7 @@ def at_rest(mechanism: Mechanism) -> State:
 def hinged_beam(elements: int, strain: Literal["linear", "von_karman"]) -> Mechanism:
     """Mechanism of a flexible beam along x on a spherical joint, with a torque at its root and a force at its tip.
 
-    The root section is the frame of the beam (cantilever).
+    The root section is the floating frame of the beam (cantilever).
     """
     section = fem.Section(width=SIDE, height=SIDE)
     beam = fem.beam(LENGTH, RUBBER, section, elements=elements, dim=3, reference="cantilever", strain=strain)
@@ -114,7 +118,7 @@ def run(
 ) -> Result | Comparison:
     """Spatial beam on a spherical joint: energy, angular velocity, stresses and ledger ([flex] sec. 6.3).
 
-    The methods of general systems take several times as long: their runs may end at any time.
+    Runs by general methods take several times as long, so that they may end before the tip force.
     """
     if steps < 1:
         raise ValueError(f"steps must be at least 1, got {steps}")
@@ -133,8 +137,8 @@ def run(
 def plateaus(solution: Solution) -> dict[str, float]:
     """Summary numbers of the motion between and after the loads.
 
-    They are the mean and the relative spread of the energy after the torque and after the force, the spin about z, and
-    the relative defect of the angular momentum about z.
+    They are the mean and the relative spread of the energy after the torque and after the force, the mean and the
+    largest spin about z before the force, and the relative defect of the angular momentum about z.
     """
     t, energy, spin = solution.times, solution.ledger.total_energy, solution.spin("beam")
     between, after = energy[(t >= LOADED[0]) & (t <= FORCE[0][0])], energy[t >= LOADED[1]]
@@ -261,9 +265,9 @@ def draw_stresses(result: Result, path: Path) -> None:
 def struck() -> float:
     """Energy of the spinning rod after the tip force [J] in closed form, of its rigid motion and its bending modes.
 
-    Before the force the rod spins with P/J. A mode with the tip amplitude φ and ∫ρAφ² dx = m absorbs ½ (φF̂(ω))²/m from
-    a force with the spectrum F̂, which for a triangle of the impulse I and the length T is I sinc²(ωT/4); φ²/m is 3/ρAL
-    for the rigid rod, 4/ρAL for the modes.
+    Before the force the rod, of moment of inertia J, spins with P/J, P = ∫ torque dt. A mode with the tip amplitude φ
+    and ∫ρAφ² dx = m absorbs ½ (φF̂(ω))²/m from a force with the spectrum F̂, which for a triangle of the impulse I and
+    the duration T is I sinc²(ωT/4); φ²/m is 3/ρAL for the rigid rod, 4/ρAL for the modes.
     """
     line, length = RUBBER.density * SIDE**2, LOADED[1] - FORCE[0][0]
     omega = np.array(HINGED_FREE) ** 2 * math.sqrt(RUBBER.young * SIDE**2 / (12.0 * RUBBER.density)) / LENGTH**2
@@ -272,8 +276,9 @@ def struck() -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: energies and the angular velocity between and after the loads, with 6 elements and 3000 steps.
+    """Checks: energies and spin between and after the loads against closed forms; other methods against the exact one.
 
+    The closed forms are for a rigid rod and, after the tip force, its bending modes; runs have 6 elements, 3000 steps.
     Other methods take tens of times as long: they are compared over the first 0.2 s, in which the torque rises.
     """
     for strain, name in STRAINS.items():
@@ -315,7 +320,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """Equations of the beam with one element at rest, for the analysis of this case."""
+    """System of equations of the beam with one finite element, and its rest state, for the analysis of this case."""
     mechanism = hinged_beam(1, "linear")
     return mechanism.phdae(mechanism.consistent_multipliers(at_rest(mechanism)))
 

@@ -1,13 +1,13 @@
 """A cantilevered pipe that conveys a fluid: it flutters above a critical speed, and ends in a limit cycle.
 
 Length, bending stiffness and whole mass per length are 1 m, 1 N m² and 1 kg/m. With the share β of the fluid in the
-mass, and its speed U as u = U L √(m/EI), small motions obey
+mass, its own mass per length m, and its speed U as u = U L √(m/EI), small motions obey
 
     η'''' + u²η'' + 2√β u η̇' + η̈ = 0,
 
 and at β = 0.2 the second mode grows beyond u = 5.6, with ω = 13.6 (R. W. Gregory and M. P. Païdoussis, "Unstable
-oscillation of tubular cantilevers conveying fluid", Proc. R. Soc. A 293 (1966) 512). A pipe whose ends are held buckles
-at u = π. The outflow at the tip takes the power m U v·(v + U y') from the pipe, which is negative in flutter.
+oscillation of tubular cantilevers conveying fluid", Proc. R. Soc. A 293 (1966) 512). A pipe with both ends hinged
+buckles at u = π. The outflow at the tip takes the power m U v·(v + U y') from the pipe, which is negative in flutter.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def pushed(mechanism: Mechanism, rest: State, times: Array) -> Solution:
 
 
 def critical(of: Any, low: float, high: float) -> float:
-    """Speed u of the fluid between ``low`` and ``high`` at which the largest growth vanishes.
+    """Speed u of the fluid between ``low`` and ``high`` at which the largest real part of an exponent is zero.
 
     ``of`` is a function that returns the exponents at a speed.
     """
@@ -148,7 +148,10 @@ def last_cycles(solution: Solution, count: int = 4) -> Array:
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: exponents over the speed, the tip over time, work at the outlet; return summary numbers."""
+    """Write to ``folder``: the run; exponents over speed, deflection of the tip and work at the outlet over time.
+
+    Return the summary numbers.
+    """
     solution = result.solution
     write_run(solution, folder)
     y, given = tip(solution), np.concatenate([[0.0], np.cumsum(solution.ledger.work["pipe: outlet"])])
@@ -182,7 +185,7 @@ def _draw(result: Result, y: Array, given: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: flutter against the published speed and Galerkin's method, buckling at π, balance, and limit cycle."""
+    """Checks: critical speeds against publication, Galerkin's method and u = π; balance and work in the limit cycle."""
     for k, root in enumerate((3.5160, 22.0345)):
         own = exponents(1e-6, 0.2, 6)[k].imag
         yield near(f"frequency {k + 1} without a flow [rad/s]", root, own, 1e-3 * root, source="cos z cosh z = −1")

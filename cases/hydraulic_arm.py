@@ -80,7 +80,7 @@ def lever(angle: float) -> float:
 
 
 def arm(kind: Arm, elements: int = 3) -> tuple[Mechanism, State]:
-    """Mechanism of the arm with a port for the force of the cylinder, and its state at rest at the first angle.
+    """Mechanism of the arm with a port for the force of the cylinder, and its state at rest at the angle at the start.
 
     ``kind`` is "rigid" or "flexible", ``elements`` those of each half of a flexible arm.
     """
@@ -246,7 +246,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: angle of the arm against an independent integrator, order of convergence, oil spring, balance."""
+    """Checks: angle of the arm against an independent integrator, swing against the oil spring, order and balance."""
     results = [run(step=step) for step in (4e-3, 2e-3)]
     source, apart = "Radau 5 of scipy in angle and pressures, tolerance 1e-8", []
     for result in results:

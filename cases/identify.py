@@ -192,7 +192,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: standard deviations against the bound, distance from the true parameters, size of the residuals."""
+    """Checks of a fit: standard deviations against the bound, distance from the true parameters, size of residuals.
+
+    Distance and residuals are compared with bounds of their χ² distributions.
+    """
     result = run()
     bound, fitted = result.bound, result.fitted
     for name in TRUTH:

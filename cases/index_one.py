@@ -1,4 +1,4 @@
-"""Running example of index 1: exact solutions, discrete gradient pair, Dirac form and completions ([dg] ex. 1, 5, 6).
+"""Two systems of index 1, run by discrete gradient pair and Dirac form, against exact solutions ([dg] ex. 1, 5, 6).
 
 ``ẋ₁ = z₂, 0 = −z₁ − z₂`` with H = ½x₁² as in [dg] eq. (16), x₁ = e^{−t}, and with H = ¼x₁⁴, x₁ = (1 + 2t)^{−1/2}.
 """
@@ -99,8 +99,8 @@ NODAL: dict[str, Completion] = {"new state": "new", "old state": "old", "mean of
 def completions(problem: Problem, count: int, end: float, method: str = "dirac") -> dict[str, Trajectory]:
     """Runs of the Dirac form by the name of the completing constraint, and one with x₂ from the algebraic equation.
 
-    A step does not determine x₂ at its end ([dg] eq. (28)): a completing constraint does. None of them affects x₁ or
-    the energy.
+    A step does not determine x₂ at its end ([dg] eq. (28)): a completing constraint does. The choice affects
+    neither x₁ nor the energy.
     """
     runs = {name: solve(problem, count, end, method=method, completion=option) for name, option in NODAL.items()}
     first = runs["new state"]
@@ -111,7 +111,7 @@ def completions(problem: Problem, count: int, end: float, method: str = "dirac")
 def order_table(end: float, counts: Iterable[int] = COUNTS) -> list[dict[str, Any]]:
     """Table of errors and orders of convergence of all methods on both problems.
 
-    Errors are of x₁ and x₂ at the time ``end``, and of x₂ at the stage of the last step.
+    Errors are of x₁ and x₂ at the time ``end``, and of x₂ in the last step against the exact value at its output time.
     """
     rows = []
     for name, make in PROBLEMS.items():
@@ -148,7 +148,7 @@ def slope_of(steps: Iterable[float], errors: Iterable[float]) -> float:
 def completion_table(end: float, counts: Iterable[int] = FINER) -> list[dict[str, Any]]:
     """Table of the largest errors of x₂ at the saved times, by step and completing constraint ([dg] example 1).
 
-    A further column is the largest error of f₂ at the midpoints of the steps.
+    A further column is the largest error of the costate f₂ of a step, against x₂ at its midpoint.
     """
     problem, rows = quadratic(), []
     for count in counts:
@@ -206,7 +206,7 @@ def figures(result: Result) -> dict[str, Any]:
 def off_published(trajectory: Trajectory) -> float:
     """Largest deviation of any step from [dg] eq. (28): f₂ = −½(x₁⁰ + x₁¹), x₁¹ = x₁⁰ − h ½(x₁⁰ + x₁¹).
 
-    x₁⁰ and x₁¹ are x₁ at the beginning and end of the step of length h.
+    x₁⁰ and x₁¹ are x₁ at the beginning and end of the step of length h, f₂ is the algebraic costate of the step.
     """
     x1, mean, h = (
         trajectory["x1"][:, 0],
@@ -289,7 +289,7 @@ def draw_orders(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: [dg] eq. (28) step by step, exact solutions, the energy balance, and the orders."""
+    """Checks: steps against [dg] eq. (28), x₁ against exact solutions, energy balance, orders of convergence."""
     end = 2.0
     pair, dirac = (solve(quadratic(), 8, end, method=method) for method in ("gonzalez", "dirac"))
 

@@ -1,12 +1,14 @@
-"""A spinning satellite that unfolds two panels by springs, which latch; docking, and a hinge that locks for a while.
+"""A spinning satellite that unfolds two panels by springs until they latch; docking, and a hinge that is locked.
 
 One panel is folded to the front, the other to the back, so that the satellite looks the same after half a turn. From
 release to latch the angle α of both panels to the hub is the only degree of freedom, since the angular momentum
 L = J ω + K α̇ is constant:
 
-    ½ L²/J(α) + ½ (N − K(α)²/J(α)) α̇² + V(α) = H
+    ½ L²/J(α) + ½ (N − K(α)²/J(α)) α̇² + V(α) = H,
 
-so that time, spin and loss of the latch are known. A plastic latch leaves the energy ½ L²/J(0) of rigid rotation.
+where the kinetic energy is ½Jω² + Kωα̇ + ½Nα̇² with the spin ω of the hub, and V is the energy of the springs. The time
+of the latch, the spin after it and the dissipated energy follow. A plastic latch leaves the energy ½ L²/J(0) + V(0),
+of rigid rotation and springs.
 """
 
 from __future__ import annotations
@@ -50,7 +52,7 @@ LEFT = joint_angle("port.root", "hub.left")
 class Result:
     """A run of the satellite, the spin of the stowed satellite [rad/s], and the data of each spring.
 
-    The data are the ``stiffness`` [N m/rad] and the ``preload``, the angle [rad] of the spring at the latch.
+    The data are the ``stiffness`` [N m/rad] and the ``preload``, the deflection [rad] of the spring at the latch.
     """
 
     solution: Solution
@@ -60,7 +62,7 @@ class Result:
 
 
 def satellite(stiffness: float, preload: float) -> Mechanism:
-    """Mechanism of a hub with two panels on hinges with springs; ``preload`` [rad] is their angle when latched."""
+    """Mechanism of a hub with two panels on sprung hinges; ``preload`` [rad] is the springs' angle at the latch."""
     ports = {"right": (HALF, 0.0), "left": (-HALF, 0.0)}
     hub = rigid.body(HUB, inertia=HUB_INERTIA, ports=ports, shape=box_shape((2.0 * HALF, 2.0 * HALF, HALF)))
     joints = []
@@ -208,7 +210,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: time, spin and energy loss of the latch, docking, and a hinge that locks and is released again."""
+    """Checks: time, spin and loss of the latch and loss of docking against closed forms; momenta, balance, drift.
+
+    The last three are checked for the satellite and for the two bars with a hinge that is locked.
+    """
     result = run()
     solution = result.solution
     late, expected = latched(solution), latch_time(result)

@@ -1,5 +1,6 @@
-"""Two capacitors and an inductor in parallel: multiplier, kernel form and graph are one system ([survey] sec. 1.1).
+"""Two capacitors and an inductor in parallel, in three equivalent formulations ([survey] sec. 1.1).
 
+The formulations are a system with a multiplier, the kernel form of the Dirac structure, and the graph of the circuit.
 Values are chosen here; [survey] states none. A first capacitor that hardens, v₁ = Q₁/C₁ (1 + β(Q₁/Q₀)²),
 is an example of eq. (1.9)-(1.10).
 """
@@ -74,7 +75,7 @@ class Laws:
 def graph(hardening: float) -> Circuit:
     """Circuit of C₁, C₂ and L in parallel; ``hardening`` is β of C₁.
 
-    C₂ is before C₁, so that I₁ is the multiplier as in [survey] eq. (1.5).
+    C₂ is listed before C₁, so that the current I₁ becomes the multiplier, as in [survey] eq. (1.5).
     """
     laws = Laws(hardening)
     first = laws.first() if hardening else float(CAPACITY[0])
@@ -88,7 +89,7 @@ def graph(hardening: float) -> Circuit:
 
 
 def multiplier(hardening: float) -> PHDAE:
-    """System in x = (Q₁, Q₂, φ, λ) of [survey] eq. (1.5): λ = I₁ holds ∂H/∂Q₁ − ∂H/∂Q₂ at zero."""
+    """System in x = (Q₁, Q₂, φ, λ) of [survey] eq. (1.5): λ = I₁ is the multiplier of ∂H/∂Q₁ = ∂H/∂Q₂."""
     laws, J = Laws(hardening), np.zeros((4, 4))
     J[1, 2], J[2, 1] = -1.0, 1.0
     J[:3, 3], J[3, :3] = (1.0, -1.0, 0.0), (-1.0, 1.0, 0.0)
@@ -106,8 +107,8 @@ def multiplier(hardening: float) -> PHDAE:
 def kernel_form(hardening: float, start: Array, times: Array) -> Array:
     """States (k, 3) by steps ``F Δx = h K ∇̄H`` from ``start``, [survey] eq. (1.6) and (1.10).
 
-    ∇̄H is the mean-value gradient, which two Gauss points integrate exactly, as ∇H is cubic. Newton's method measures
-    its increments relative to the sizes of the states.
+    F and K (3, 3) are the matrices of the kernel representation. ∇̄H is the mean-value gradient, which two Gauss points
+    integrate exactly, as ∇H is cubic. Newton's method measures its increments relative to the sizes of the states.
     """
     laws, states = Laws(hardening), [start]
     parts, weights = 0.5 + 0.5 * np.array([-1.0, 1.0]) / math.sqrt(3.0), (0.5, 0.5)
@@ -247,7 +248,10 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: equal motions of all formulations, closed form of the linear circuit, and the Dirac structure."""
+    """Checks: motions of the formulations against each other, and of the linear circuit against the closed form.
+
+    The Dirac structure of the graph is compared with the published one.
+    """
     for hardening in (0.0, 0.5):
         result = solve(hardening, 3.0, 64)
         name = f"β = {hardening:g}"

@@ -1,4 +1,8 @@
-"""An iron ball in the field of a controlled inductor: [survey] example 2.2."""
+"""An iron ball in the field of a controlled inductor: [survey] example 2.2.
+
+At constant voltage the ball has an equilibrium below the coil, at which the linearised system is analysed; a run begins
+there with a push. States are the height q and the momentum p of the ball, and the flux φ of the coil.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +65,7 @@ def hessian(x: Array) -> Array:
 def ball() -> PHDAE:
     """System of [survey] eq. (2.28) with the states (q, p, φ) and the port ``coil`` of voltage and current.
 
-    Its sample is the state at rest.
+    The sample state of the system, at which it is analysed, is the equilibrium.
     """
     return PHDAE(
         E=np.eye(3),
@@ -102,9 +106,10 @@ def run(
 
 
 def linear_rates(height: float) -> Array:
-    """Eigenvalues (3,) [1/s] of the linearised motion at the height: of m v̇ = a i, L i̇ = −a v − R i, and zero.
+    """Eigenvalues (3,) [1/s] of the motion linearised at the equilibrium at ``height`` [m].
 
-    a is the equilibrium current times the derivative L' of the inductance with respect to the height.
+    They are those of m v̇ = a i, L i̇ = −a v − R i, and zero; a is the equilibrium current times the derivative of the
+    inductance with respect to the height.
     """
     a, L = CURRENT * K1 / -K2, inductance(height)
     return np.append(np.linalg.eigvals([[0.0, a / MASS], [-a / L, -RESISTANCE / L]]), 0.0)
@@ -142,7 +147,7 @@ def draw(trajectory: Trajectory, current: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: current at equilibrium, linearised motion, balance of a run, and its decay."""
+    """Checks: current at equilibrium and eigenvalues against closed forms; balance and decay rate of a run."""
     result = run(end=0.5)
     yield Check("current where it floats [A]", "√(2 m g |k₂|/k₁)", CURRENT, gradient(result.floating)[2],
                 kind="closed form", tolerance=1e-9)  # fmt: skip

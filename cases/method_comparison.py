@@ -1,4 +1,7 @@
-"""Comparison of methods of general systems ([dg] sec. 4) with the exact scheme."""
+"""Comparison of general methods, those for any port-Hamiltonian system ([dg] sec. 4), with the exact scheme.
+
+Cases of mechanisms use :func:`compare` for a run by such a method and :func:`checks` for differences of short runs.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +87,10 @@ def compare(
 
 
 def _sizes(solution: Solution) -> Array:
-    """Scale (size,) of each state and multiplier: the largest magnitude of its part over the run, 1 if that is zero."""
+    """Scale (size,) of each state and multiplier in the tolerances of adaptive methods.
+
+    It is the largest magnitude in the run of all states of the same part, such as ``beam.spin``; 1 if that is zero.
+    """
     layout = solution.mechanism.layout
     sizes = np.ones(layout.size + layout.multipliers)
     for name, part in layout.parts.items():

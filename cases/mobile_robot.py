@@ -83,7 +83,7 @@ def inverse_kinematics(wheels: Wheels, twist: tuple[float, float, float]) -> dic
 def risen(t: Any, end: float) -> Any:
     """Integral from 0 to t of the command divided by its full value [s].
 
-    The command rises and falls by 3s² − 2s³, and is zero from ``end`` on.
+    The command rises and falls as 3s² − 2s³, s being the fraction of the rise time, and is zero from ``end`` on.
     """
     up = np.clip(np.asarray(t) / RISE, 0.0, 1.0)
     down = np.clip((np.asarray(t) - (end - RISE)) / RISE, 0.0, 1.0)
@@ -125,7 +125,7 @@ def robot(wheels: Wheels, motion: Callable[[str], Callable[[float], float]], cre
 
 
 def start_of(mechanism: Mechanism, velocity: tuple[float, float, float]) -> Any:
-    """Initial state with a velocity (3,) of the middle of the chassis; joints and drives determine the wheels."""
+    """Initial state with a velocity (3,) of the middle of the chassis; joints and drives determine the wheel spins."""
     guess = {name: ((front * LENGTH, side * WIDTH, 0.0), np.eye(3)) for name, (front, side) in CORNERS.items()}
     pose = mechanism.assemble({"chassis": ((0.0, 0.0, 0.0), np.eye(3))}, guess=guess)
     return mechanism.consistent_state(pose, velocities={"chassis": (velocity, (0.0, 0.0, 0.0))})
@@ -239,7 +239,7 @@ def _orders() -> Iterable[Check]:
 def checks() -> Iterable[Check]:
     """Checks: kinematics without slip against the source, sliding distance with locked wheels, balance at round-off.
 
-    Plain wheels go straight; in turns they slide across.
+    The run with plain wheels, which slide sideways in a turn, is checked for balance only.
     """
     result = run()
     given = figures(result)

@@ -154,7 +154,7 @@ def fv12(cells: int) -> tuple[list[Row], Shown]:
 
 
 def tapered(cells: int) -> Any:
-    """Mesh of the membrane FV32: twice as many cells along it as across, symmetric about y = 0."""
+    """Mesh of the membrane FV32, symmetric about y = 0, with ``cells`` across and twice as many along it."""
     square = fem.box_mesh((SIDE, 1.0), (2 * cells, cells))
     points = square.p.copy()
     points[1] = (points[1] - 0.5) * (5.0 - 0.4 * points[0])

@@ -86,7 +86,10 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: velocities of all balls after the impact by both contact laws, with balls in contact and with gaps."""
+    """Checks: velocities of all balls after the impact, by Hertz's law and by Newton's without and with gaps.
+
+    References are the integrated equations of motion, and Newton's law of restitution.
+    """
     elastic = run(step=2e-5)
     for name, reference, value in zip(NAMES, HERTZ, velocities_out(elastic), strict=True):
         yield near(

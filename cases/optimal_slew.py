@@ -86,7 +86,7 @@ def ends(angle: float) -> dict[str, tuple[Quantity, float]]:
 
 
 def tip() -> Quantity:
-    """Deflection of the tip from the axis of the hub [m]."""
+    """Sensor for the deflection of the tip from the axis of the hub [m]."""
     return offset("arm.tip", "hub.axis", direction=(0.0, 1.0))
 
 
@@ -169,7 +169,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: effort and torque of a small slew against closed forms; rest at the end of a large slew, its balance."""
+    """Checks: effort and torque of a small slew against closed forms; rest at the end and balance of a slew by 90°."""
     small = run(angle=0.01)
     nodes, own = small.optimum.inputs["motor"]
     effort, times, torques = closed_form(0.01)

@@ -79,7 +79,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: angular momentum about the tip before and after the jam, and the dissipated energy."""
+    """Checks: spin after the jam and dissipated energy by conserved angular momentum about the tip; balance."""
     solution, after = run(), 2.25 * math.sin(1.0)
     yield near("spin after [rad/s]", after, spins(solution)[1], 1e-4, source="angular momentum about the tip")
     yield near("loss [J]", 4.5 - 0.5 * 4.0 / 3.0 * after**2, loss(solution), 1e-4, source="energies before and after")

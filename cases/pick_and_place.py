@@ -47,9 +47,9 @@ STIFFNESS, DAMPING = 36.0, 12.0  # [1/s²], [1/s]
 
 @dataclass(frozen=True)
 class Result:
-    """A run of the arm, its kinematics, the motion ``wanted`` of its joints, and the time ``down`` [s].
+    """A run of the arm, its kinematics, the planned motion of its joints, ``wanted``, and the time ``down`` [s].
 
-    This is the time at which the block is put down.
+    At this time the block is put down.
     """
 
     solution: Solution
@@ -247,7 +247,11 @@ def _placement(mechanism: Mechanism, pose: Pose, name: str) -> tuple[Array, Arra
 
 
 def checks() -> Iterable[Check]:
-    """Checks: inverse kinematics, balance, the block before it is put down, and its sag with far stiffer links."""
+    """Checks: inverse kinematics against the closed form, balance, and the block's position.
+
+    Just before it is put down, the block is compared with its equilibrium; its sag, the distance from the target, with
+    that for links of 100 times the stiffness.
+    """
     result = run(step=2e-3, period=2e-3)
     apart = []
     for place in (PICK, raised(PICK), raised(PLACE), PLACE):

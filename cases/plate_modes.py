@@ -1,4 +1,8 @@
-"""Square plates, simply supported and clamped: frequencies against series, over meshes and thicknesses."""
+"""Square plates, simply supported and clamped: frequencies against series, over meshes and thicknesses.
+
+Plates are thin (Kirchhoff-Love) or with shear (Reissner-Mindlin); with shear the thickness goes down to the thin limit,
+in which elements must not lock. The series are those of :mod:`cases.plate_series`.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +38,7 @@ Cells = Literal["quad", "triangle"]
 
 
 def plate(cells: str, n: int, support: str, **options: Any) -> Body:
-    """Unit square plate of n × n quadrilaterals, or twice as many triangles, with its rim held by ``support``."""
+    """Unit square plate of n × n quadrilaterals, or twice as many triangles, with all edges "hinged" or "clamped"."""
     mesh = fem.box_mesh((1.0, 1.0), (n, n), simplices=cells == "triangle")
     rim = [fem.Support(side, support) for side in ("left", "right", "front", "back")]  # type: ignore[arg-type]
     return fem.plate(mesh, MATERIAL, supports=rim, **options)
@@ -55,7 +59,7 @@ def found_modes(body: Body) -> Eigenmodes:
 def series(support: str, theory: str, thickness: float) -> Array:
     """Lowest frequencies [rad/s] of a square plate with a support by series, for a theory and a thickness.
 
-    Those of thin plates are without rotary inertia.
+    Frequencies of the thin theory, "kirchhoff", are without rotary inertia.
     """
     if theory == "kirchhoff":
         thin = navier(COUNT) if support == "hinged" else thin_ritz("clamped", COUNT)

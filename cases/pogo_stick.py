@@ -34,7 +34,7 @@ FLIGHT, CONTACT = "flight", "contact"
 
 @dataclass(frozen=True)
 class Result:
-    """A run of the stick, its switches in closed form, and the errors of event times for several steps."""
+    """A run of the stick, its switches in closed form, and the errors of event times for several step sizes."""
 
     run: SwitchingTrajectory
     exact: tuple[tuple[float, str, Array], ...]
@@ -119,7 +119,7 @@ def mode_by_force(contact: float) -> PHDAE:
 def pogo_stick_by_force() -> SwitchingPHDAE:
     """Switching system in which the foot takes off when the ground force λ falls to zero, since it cannot be tensile.
 
-    In contact λ = −k(x − x₀) − d p/m, which is −d times the rate of the guard in :func:`pogo_stick`.
+    In contact λ = −k(x − x₀) − d p/m, which is −d times :func:`lift`, the take-off guard of :func:`pogo_stick`.
     """
     return SwitchingPHDAE(
         {FLIGHT: mode_by_force(0.0), CONTACT: mode_by_force(1.0)},
@@ -184,7 +184,7 @@ def exact_switches(height: float, end: float) -> Iterable[tuple[float, str, Arra
 def _first_zero(function: Callable[[float], float], span: float, pieces: float = 1e-4) -> float | None:
     """First time in (0, span] [s] at which a function of time crosses zero downwards; None if it does not.
 
-    It is searched in intervals of the length ``pieces`` [s].
+    The sign is sampled at intervals of the length ``pieces`` [s].
     """
     t = pieces
     while t < span:
@@ -300,7 +300,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: event times and states against closed forms, energy across the switches, and the balance."""
+    """Checks: times, states and energy of events against closed forms; balance, length at rest, orders of times."""
     result = Result(solve(0.4, 2e-3, 3.0), tuple(exact_switches(0.4, 3.0)), ())
     run, source = result.run, "[survey] ex. 5.2, closed form"
 

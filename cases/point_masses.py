@@ -310,7 +310,7 @@ def draw_kept(result: Result, path: Path) -> None:
 def checks() -> Iterable[Check]:
     """Checks: conserved quantities over 10 s, with and without damper and knot, and orders of convergence.
 
-    The paths are also compared with those of general integrators.
+    The paths, also those of general integrators, are compared with :func:`newton`.
     """
     for cord, damping, count in (
         ("spring", 0.3, 1000),
@@ -343,7 +343,7 @@ def checks() -> Iterable[Check]:
 
 
 def analysed() -> PHDAE:
-    """Equations of the pendulum at its start."""
+    """System of equations of the pendulum with spring and damper, and its initial state, for the analysis."""
     system = pendulum(0.3)
     return system.phdae(system.state(*(part.ravel() for part in begin())))
 

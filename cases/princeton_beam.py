@@ -51,7 +51,7 @@ def strip(elements: int, order: int) -> tuple[Mechanism, Any]:
 def solve(elements: int, order: int, angles: Array) -> Result:
     """Displacements of the tip in equilibrium under all loads at the given angles [rad] from the chord plane.
 
-    They are in axes that turn with the root of the strip.
+    Displacements are in axes that turn with the root of the strip.
     """
     mechanism, pose = strip(elements, order)
     tips = np.empty((len(LOADS), len(angles), 3))
@@ -80,7 +80,7 @@ def run(
 def figures(result: Result) -> dict[str, Any]:
     """Summary numbers: loads, angles, and displacements of the tip by load and angle.
 
-    These are across the flat side of the strip (flap), along it (chord), and the twist.
+    Displacements are the flap, across the flat side of the strip, the chord, along it, and the twist.
     """
     return {
         "loads_N": list(LOADS),
@@ -131,9 +131,9 @@ def elastica(load: float, stiffness: float) -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: both planes of the strip against closed forms, and convergence at angles between them.
+    """Checks: deflections in both planes of the strip against the elastica, and at 45° against elements of order 3.
 
-    Shear adds 1e-4 to the deflection in the chord plane, extension and shear 1e-5 in the flap plane.
+    Shear adds a fraction of 1e-4 to the deflection in the chord plane, extension and shear 1e-5 in the flap plane.
     """
     result = solve(8, 2, np.array([0.0, 0.25 * np.pi, 0.5 * np.pi]))
     weak = ALUMINIUM.young * STRIP.second_moment

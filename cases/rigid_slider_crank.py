@@ -6,9 +6,10 @@ at B. Both are separate systems with a port at C. The coupling F_{1,C} = −F_{2
     0 = [B₁ᵀ, −B₂ᵀ] ϖ = d/dt (p_{1,C} − p_{2,C}),
 
 and its multiplier is the force in the pin. A torque on the crank and a force on the slider remain as ports. The
-coupling is one of velocities, while a pin constrains positions (remark 4). Ports with a position p(ζ), p'Z = Bᵀ, are
-discretised by the increment of p: the pin is then exact to round-off, at any step. Ports that are matrices only
-couple velocities at the midpoint of each step, and the pin drifts apart at second order. Both are shown.
+coupling is one of velocities, while a pin constrains positions (remark 4). Ports with a position p(ζ) of the
+coordinates ζ (ζ̇ = Zϖ, p'Z = Bᵀ) are discretised by the increment of p: the pin is then exact to round-off, at any step.
+Ports that are given by their matrix B alone couple velocities at the midpoint of each step, and the pin drifts apart at
+second order. Both are shown.
 
 The motion has one degree of freedom, the crank angle φ, with x_B = ℓ₁ cos φ + √(ℓ₂² − ℓ₁² sin²φ) and
 
@@ -138,7 +139,7 @@ class Freedom:
 
 
 def loads(torque: float, load: float) -> tuple[Callable[[float], float], Callable[[float], float]]:
-    """Two functions of time: the torque M_ext [N m] on the crank and the force F_ext [N] on the slider."""
+    """Torque M_ext [N m] on the crank and force F_ext [N] on the slider as functions of time, with given amplitudes."""
     return lambda t: torque * math.cos(3.0 * t), lambda t: load * math.cos(5.0 * t)
 
 
@@ -336,9 +337,9 @@ def draw_pin(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: pin, energy and motion of both couplings and of the mechanism of joints, over 10 s.
+    """Checks: drift of the pin, balance, and motion over 10 s for both couplings and for the mechanism of joints.
 
-    The motion is compared with that of an ODE in φ.
+    The motion of the system coupled by positions is compared with the equation of motion in φ.
     """
     results = {step: run(step=step) for step in (8e-3, 4e-3)}
     for step, result in results.items():

@@ -52,7 +52,7 @@ def ladder(resistance: float = RESISTANCE) -> Circuit:
 
 @dataclass(frozen=True)
 class Result:
-    """The circuit, its step responses by form, and its frequency response."""
+    """The circuit, its step responses by the form of its equations (tree or nodal), and its frequency response."""
 
     circuit: Circuit
     steps: dict[str, Trajectory]

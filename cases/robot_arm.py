@@ -1,5 +1,8 @@
 """A robot arm of two flexible links, turned to a target by joint motors under control of the angles.
 
+The control law is proportional-derivative, by springs and dampers with moving references ("port") or by a sampled
+function, or a sampled linear-quadratic regulator.
+
 Proportional-derivative control of the joints: M. W. Spong, S. Hutchinson, M. Vidyasagar, Robot Modeling and
 Control, Wiley (2005), ch. 6.
 """
@@ -76,7 +79,7 @@ class Result:
 
 
 def profile(t: float) -> float:
-    """Part, from 0 to 1, of the way to the target at the time t: 10s³ − 15s⁴ + 6s⁵ with s = t/T."""
+    """Part, from 0 to 1, of the way to the target at the time t: 10s³ − 15s⁴ + 6s⁵, s = t/RISE."""
     s = min(max(t / RISE, 0.0), 1.0)
     return s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
 
@@ -172,7 +175,7 @@ def plant(elements: int = 4) -> Plant:
 
 
 def regulator(elements: int = 4) -> Compensator:
-    """Linear-quadratic regulator of the arm with an observer, which measures the joint angles but no deflections."""
+    """Linear-quadratic regulator of the arm, with an observer because only the joint angles are measured."""
     return lqr(
         plant(elements),
         stiffness=(2e4, 4e3),
@@ -303,7 +306,10 @@ def draw(solution: Solution, angles: Mapping[str, Array], path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: balance, accuracy of the step, convergence of the sampled law to the "port", and the regulator."""
+    """Checks: tip against half the step and an independent code, balance, order of sampling, regulator at the end.
+
+    With the sampled law the tip tends to that with the "port" law, at first order in the sampling period.
+    """
     result = solve("port", 2.5e-4)
     port, half = tip_at(result.solution), tip_at(solve("port", 1.25e-4).solution)
     yield vanishes("tip beside that of half the step [m]", float(np.abs(port - half).max()), 1e-5)

@@ -1,8 +1,9 @@
 """A block that rocks from corner to corner on rough ground, with Housner's loss at each impact.
 
 About a corner at the distance R from its centre, at the angle α from the vertical, the block obeys θ̈ = −p² sin(α − θ),
-with p² = 3g/(4R) for a rectangle; each impact (plastic, the other corner lifts) reduces the spin by r = 1 − 1.5 sin²α
-(G. W. Housner, The behavior of inverted pendulum structures during earthquakes, Bull. Seism. Soc. Am. 53 (1963) 403).
+with p² = 3g/(4R) for a rectangle; each impact (plastic, the other corner lifts) multiplies the spin by
+r = 1 − 1.5 sin²α (G. W. Housner, The behavior of inverted pendulum structures during earthquakes, Bull. Seism. Soc. Am.
+53 (1963) 403).
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ def tilts(solution: Solution) -> Array:
 
 
 def first_impact(solution: Solution) -> float:
-    """Time [s] at which the block first stands on both corners; NaN if it does not."""
+    """Time [s] at which the block first stands on both corners; NaN if there is no impact in the run."""
     times = solution.events["flat"].times
     return float(times[0]) if len(times) else math.nan
 
@@ -101,8 +102,8 @@ def exact_amplitudes(count: int) -> list[float]:
 def exact_first_impact() -> float:
     """Time of the first impact in closed form [s]: ∫ dθ/√(2p²(cos(α − θ₀) − cos(α − θ))) from zero to θ₀ = α/2.
 
-    The block starts at rest with the tilt θ₀; at the tilt α it would stand on one corner in balance. The variable u² =
-    α − θ − α/2 removes the singularity at the start.
+    The block starts at rest with the tilt θ₀; at the tilt α it would stand on one corner in balance. The
+    substitution u² = θ₀ − θ removes the singularity at the start.
     """
     start = 0.5 * ALPHA
 

@@ -1,4 +1,4 @@
-"""A very flexible rod between two tumbling rigid bodies: all joints and all invariants at any step size."""
+"""A very flexible rod between two tumbling rigid bodies: joints and invariants are conserved at any step size."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conserved quantities at two step sizes, one of them far too long to resolve the motion."""
+    """Checks: energy, momenta, joints and rotations at two step sizes, one of them too long to resolve the motion."""
     for step in (0.1, 0.3):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ValidityWarning)  # the long step turns by more than a radian

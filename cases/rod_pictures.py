@@ -1,4 +1,4 @@
-"""Pictures of a connecting rod: deflection compared with the beam, peak stress over time, stresses on its side."""
+"""Pictures of the case solid-crank-slider: deflection and peak stress of solid rod and beam, stresses on its side."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def flat_side(solution: Solution, instant: int) -> Side:
 
 
 def corner_stresses(view: View, sigma: Array) -> tuple[Array, Array]:
-    """Corners (c, k) of each cell in ascending order, and the stress there (c, k, 6) [Pa], from this cell alone.
+    """Node numbers (c, k) of the corners of each cell, ascending, and the stress there (c, k, 6) [Pa] from this cell.
 
     A function that is linear in each direction, fitted by least squares to the points of the cell, extrapolates to its
     corners. ``sigma`` are the stress coordinates.
@@ -158,7 +158,7 @@ def _facets(view: View) -> Iterator[tuple[int, Array]]:
 def _middles(view: View, cell: int, corners: Array) -> Array | None:
     """Nodes in the middle of the edges of a triangular facet of degree 2, in the order of its edges.
 
-    It is None for a quadrilateral. ``cell`` is the number of its cell.
+    For a quadrilateral facet the result is None. ``cell`` is the number of the cell with the facet.
     """
     if len(corners) == 4:
         return None

@@ -1,4 +1,4 @@
-"""Functions that cases with geometrically exact rods share: conservation, clamped rods, pictures of axes."""
+"""Functions that cases with geometrically exact rods share: sections, clamped rods, errors, pictures of axes."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def away(result: Result) -> list[float]:
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers for the moment of a full turn, at which the tip returns to the root."""
+    """Summary numbers: distance of the tip from the root, over the length, under the moment of a full turn; nodes."""
     return {"tip_distance_rel": away(result)[-1], "nodes": len(result.mechanism.bodies["rod"].frames)}
 
 
@@ -85,9 +85,10 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: distance of the tip from its root after a full turn, below bounds that a prototype gave.
+    """Checks: distance of the tip from the root under the moment of a full turn, below bounds for orders 2 and 3.
 
-    In the prototype the distance is 4.7e-3 of the length with 17 nodes of order 2, and 2.7e-5 with 25 nodes of order 3.
+    In an earlier prototype of the rod the distance is 4.7e-3 of the length with 17 nodes of order 2, and 2.7e-5 with 25
+    nodes of order 3.
     """
     for order, bound in ((2, 5e-3), (3, 3e-5)):
         distance = figures(solve(8, order, (1.0,)))["tip_distance_rel"]

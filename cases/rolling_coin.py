@@ -9,9 +9,9 @@ H_c = ½p₁² + ¼p₂² (4.21), so that under constant torques θ and φ are q
 is then a line or a circle (no torque), a spiral whose radius grows with time (u₁ alone), Cornu's spiral (u₂ alone), or
 one whose radius of curvature θ̇/φ̇ tends to a limit (both): all in terms of Fresnel integrals at most.
 
-Released, a coin tilts: a euro that wobbles on its rim as ``rolling_disc``, without loss. If its centre rests, its
-tilt α from the ground is constant and the point of contact moves round at Ω with Ω² sin α = 4 g/r (H. K. Moffatt,
-Euler's disk and its finite-time singularity, Nature 404 (2000) 833).
+A second system is a released coin that wobbles on its rim: a euro with the joint ``rolling_disc``, without loss. If its
+centre rests, its tilt α from the ground is constant and the point of contact moves round at Ω with Ω² sin α = 4 g/r
+(H. K. Moffatt, Euler's disk and its finite-time singularity, Nature 404 (2000) 833).
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: motions against closed forms and their orders, conserved quantities, rate of the wobble, slip.
+    """Checks: motions and steady wobble against closed forms, orders of convergence, energy, slip and height.
 
     The sum of the Jacobi identity ([survey] eq. (7.1)) must not vanish, as the constraints are nonholonomic.
     """

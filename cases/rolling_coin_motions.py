@@ -1,4 +1,7 @@
-"""Motions of a coin: upright in three models, constrained, reduced and as a mechanism, and a wobbling euro."""
+"""Motions of a coin: upright in three models, constrained, reduced and as a mechanism, and a wobbling euro.
+
+Symbols are those of the case :mod:`cases.rolling_coin`, equations those of [survey].
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ TILT, SHARE = math.radians(40.0), 0.6  # of the euro from the ground [rad]; its 
 
 
 def constrained() -> rigid.MultibodySystem:
-    """System of example 2.4 in the velocities (ẋ, ẏ, θ̇, φ̇): M = Z = 1 and A of the rolling constraints."""
+    """System of example 2.4 in the velocities ϖ = (ẋ, ẏ, θ̇, φ̇), with rolling constraints Aϖ = 0 and unit M and Z."""
 
     def rolling(zeta: Array) -> Array:
         c, s = math.cos(zeta[3]), math.sin(zeta[3])
@@ -55,7 +58,7 @@ def reduced() -> rigid.MultibodySystem:
 def exact(times: Array, roll: float, turn: float) -> Array:
     """Motion (x, y, θ, φ) at times (k, 4) in closed form, under constant torques u₁ ``roll`` and u₂ ``turn``.
 
-    It begins at START with RATES.
+    It begins at the positions START with the rates RATES, (φ̇, θ̇).
     """
     x0, y0, theta0, phi0 = START
     (p, a), b, u = RATES, 0.5 * roll, turn
@@ -97,9 +100,10 @@ UPRIGHT = Rotation.from_euler("x", -90, degrees=True)
 
 
 def held() -> Mechanism:
-    """Mechanism of a disc kept upright by a frame; their masses and moments of inertia sum to one.
+    """Mechanism of a disc kept upright by a frame, with the same equations of motion as the coin.
 
-    The ground holds the height of the disc and that of the frame, which is one redundant constraint.
+    The masses, and the moments of inertia about the vertical, sum to one; that of the disc about its axis is one. Both
+    the disc and the frame are held at their height by the ground; one of the two constraints is redundant.
     """
     disc = cylinder_shape(0.05, 1.0, axis=(0.0, 0.0, 1.0))
     coin = rigid.body(0.5, inertia=(0.5, 0.5, 1.0), ports={"centre": (0.0, 0.0, 0.0)}, shape=disc)
@@ -144,9 +148,9 @@ def rounds(tilt: float) -> float:
 
 
 def wobble(steps: int, share: float = SHARE, tilt: float = TILT, turns: float = 10.0) -> Solution:
-    """Run of the euro from the tilt [rad], with the fraction ``share`` of the spin of its steady motion.
+    """Run of the euro from the tilt [rad], with the fraction ``share`` of the spin of the steady motion at this tilt.
 
-    It lasts ``turns`` rounds of the point of contact in the steady motion.
+    The run lasts ``turns`` rounds of the point of contact in the steady motion.
     """
     mechanism, rate = euro(), rounds(tilt)
     s, c = math.sin(tilt), math.cos(tilt)

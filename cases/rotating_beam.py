@@ -93,8 +93,9 @@ def rotating_beam(
 ) -> Mechanism:
     """Cantilever along x on a hub that turns about z: E = ρ = A = L = 1, I = 1/slenderness² in both planes.
 
-    Frequencies are then in units of √(EI/ρAL⁴) = 1/slenderness. The sections have no rotary inertia except the polar
-    one. The axial force that stiffens the beam, ½ρAΩ²(L² − x²), requires quadratic axial displacements.
+    The unit of frequencies, √(EI/ρAL⁴), is then 1/slenderness. The sections have only the polar rotary inertia. The
+    axial force that stiffens the beam, ½ρAΩ²(L² − x²), requires quadratic axial displacements, which the ``pair`` of
+    shape functions "quadratic" has.
     """
     second = 1.0 / slenderness**2
     section = fem.Section(area=1.0, second_moment=second, second_moment_y=second, torsion_constant=2.0 * second)
@@ -142,8 +143,8 @@ def by_family(body: Body, spectrum: Spectrum) -> dict[str, list[tuple[complex, A
     ±s one motion is kept (Im s > 0, or s > 0), by ascending −s². A motion belongs to the family with the largest share
     of its displacements u_x, u_y, u_z, Lθ_x.
 
-    Motions of equal s are an arbitrary basis of their space: the shares of the space determine the number of motions of
-    each family, whose shapes are the vectors of the space with the largest displacements of that family.
+    Shapes of motions of equal s are known up to linear combinations. How many of them belong to a family then follows
+    from the share of all of them in its displacements; its shapes are the combinations with the largest share.
     """
     half = (spectrum.values.imag > 0.0) | ((spectrum.values.imag == 0.0) & (spectrum.values.real > 0.0))
     values, shapes = spectrum.values[half], spectrum.part("beam.deformation")[:, half]
@@ -318,7 +319,10 @@ def draw_modes(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: frequencies with 16 elements, slenderness 1000, von Kármán strain; no stiffening with linear strain."""
+    """Checks: frequencies against ``REFERENCE`` with von Kármán strain; no stiffening with linear strain.
+
+    The beam has 16 elements and slenderness 1000. With linear strain the flapwise frequencies are those at rest.
+    """
     for speed, published in REFERENCE.items():
         frequencies = solve(float(speed), 1000.0, 16, "von_karman")
         yield Check(

@@ -1,10 +1,11 @@
-"""A rigid rotor in unequal bearings: Campbell diagram, and instability of an asymmetric rotor.
+"""A rigid rotor in anisotropic bearings: Campbell diagram, and instability of an asymmetric rotor.
 
-For a rotor of revolution the equations in the world are constant (G. Genta, Dynamics of Rotating Systems, 2005, ch. 4):
+For a rotor of revolution the equations in world axes have constant coefficients (G. Genta, Dynamics of Rotating
+Systems, 2005, ch. 4); the bearings, with k and c each, are at the distance l from the centre:
 
     m ẍ + 2c_x ẋ + 2k_x x = 0,   J θ̈_x + J_p Ω θ̇_y + 2l²(c_y θ̇_x + k_y θ_x) = 0,  θ_y likewise with −J_p Ω θ̇_x.
 
-For a rotor with J₁ ≠ J₂ across its axis the equations are periodic in any axes.
+For a rotor with transverse moments of inertia J₁ ≠ J₂ the coefficients are periodic in any axes.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ SLOWEST, FASTEST, BAND = 10.0, 400.0, (248.0, 284.0)  # [rad/s], the last where 
 class Result(NamedTuple):
     """Exponents of the symmetric rotor over its speed, and growth of asymmetric rotors.
 
-    ``exponents`` (k, 8) are for motions across the axis, in world axes, ``closed`` the same in closed form. ``growth``
+    ``exponents`` (k, 8) are those of transverse motions in world axes, ``closed`` the same in closed form. ``growth``
     (k, r) [1/s] is at the speeds ``band`` and for the asymmetries (J₁ − J₂)/(J₁ + J₂), ``shares``.
     """
 
@@ -68,14 +69,14 @@ def spectrum(speed: float, unequal: float) -> Spectrum:
 
 
 def across(small_motions: Spectrum) -> Array:
-    """Exponents (8,) [1/s] of the motions across the axis of a rotor, seen in world axes, from its spectrum."""
+    """Exponents (8,) [1/s] of the transverse motions of a rotor in world axes, from its spectrum."""
     moved = np.abs(small_motions.shapes)
     own = np.max(moved[[0, 1, 3, 4]], axis=0) > 0.5
     return np.sort_complex(small_motions.fixed_values[own])
 
 
 def closed_form(speed: float) -> Array:
-    """Exponents (8,) [1/s] of the symmetric rotor in the world, from its constant equations."""
+    """Exponents (8,) [1/s] of the symmetric rotor in world axes, from its equations with constant coefficients."""
     moves = [np.roots([MASS, 2.0 * c, 2.0 * k]) for k, c in zip(STIFFNESS, DAMPING, strict=True)]
     C = np.diag(2.0 * HALF**2 * DAMPING[::-1]) + POLAR * speed * np.array([[0.0, 1.0], [-1.0, 0.0]])
     K = np.diag(2.0 * HALF**2 * STIFFNESS[::-1])
@@ -84,7 +85,7 @@ def closed_form(speed: float) -> Array:
 
 
 def own_growths(speed: float, unequal: float) -> Array:
-    """Growth rates (4,) [1/s] of the tilts of an unequal rotor, from Euler's equations in its axes over one turn.
+    """Growth rates (4,) [1/s] of the tilts of an unequal rotor, by Floquet's theory of Euler's equations in its axes.
 
     ``unequal`` is (J₁ − J₂)/(J₁ + J₂) of its transverse moments of inertia.
     """
@@ -166,7 +167,10 @@ def _draw_campbell(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: symmetric rotor against its constant equations, asymmetric rotors against Euler's equations."""
+    """Checks: exponents of the symmetric rotor against its equations of constant coefficients; growth of others.
+
+    The growth rates of asymmetric rotors are compared with :func:`own_growths`.
+    """
     for speed in (60.0, 250.0):
         apart = np.abs(across(spectrum(speed, 0.0))[:, None] - closed_form(speed)).min(axis=0).max()
         yield vanishes(f"symmetric, {speed:g} rad/s: exponents", apart, 1e-6, source="Genta 2005", kind="closed form")

@@ -1,7 +1,7 @@
 """A rubber block bent on a hinge and released while it tumbles with a rigid hub: finite strain.
 
 Torques of opposite sign bend the block between its ends, grow and vanish: they do work without changing momenta.
-The same laws in uniaxial tension have closed forms (:mod:`cases.rubber_laws`).
+The same stored energies in uniaxial tension have closed forms (:mod:`cases.rubber_laws`).
 """
 
 from __future__ import annotations
@@ -141,7 +141,7 @@ def _on_side(view: Any, corners: tuple[int, ...]) -> bool:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: closed forms for all laws, and conserved quantities for each at two steps.
+    """Checks: uniaxial tension against closed forms, and conserved quantities of a run at two steps, for each law.
 
     The shorter step resolves the bending, the other one is twice as long.
     """

@@ -29,7 +29,10 @@ Law = Literal["st-venant-kirchhoff", "neo-hooke", "mooney-rivlin", "user"]
 
 
 def logarithmic(C: Array) -> Array:
-    """Energies ψ = ½μ(I₁ − 3 − 2 ln J) + ½λ(J − 1)² (k,) of tensors C (k, 3, 3), for ``fem.StoredEnergy``."""
+    """Energies ψ = ½μ(I₁ − 3 − 2 ln J) + ½λ(J − 1)² (k,) of tensors C (k, 3, 3), for ``fem.StoredEnergy``.
+
+    λ and μ are Lamé's constants.
+    """
     volume, lame = np.sqrt(np.linalg.det(C)), BULK - 2.0 / 3.0 * SHEAR
     bent: Array = 0.5 * SHEAR * (np.trace(C, axis1=1, axis2=2) - 3.0 - 2.0 * np.log(volume))
     return bent + 0.5 * lame * (volume - 1.0) ** 2

@@ -2,7 +2,7 @@
 
 The top of the pad is a skin of triangles between nodes of the solid. At rest the height of the ball follows from the
 solid without contact: its weight is shared by the corners of the face below, according to the projection of its centre.
-The equilibrium with contact is a third way to this height.
+The height is also computed by a damped run and by the equilibrium with contact.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def run(
 
 
 def at_rest(elements: int) -> tuple[float, float, float]:
-    """Height [m] of a guided ball after a damped run, in equilibrium, and by statics of the pad under its weight."""
+    """Three heights [m] of a guided ball at rest: after a damped run, in equilibrium, by statics of the loaded pad."""
     body, top = pad(elements)
     ball = rigid.body(MASS, inertia=(1e-3,) * 3, ports={"centre": (0.0, 0.0, 0.0)})
     guide = prismatic("ball.centre", GROUND.at(*PLACE, 0.0), direction=(0.0, 0.0, 1.0))
@@ -153,7 +153,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: balance, no energy generated, rolling from face to face, and the height at rest against statics."""
+    """Checks: balance, no energy generated, travel of the rolling ball, and its height at rest against statics."""
     for elements in (4, 6):
         result = run(elements=elements)
         solution, name = result.solution, f"{elements} elements"

@@ -2,6 +2,10 @@
 
 After F. E. Udwadia, P. Phohomsiri, Explicit equations of motion for constrained mechanical systems with singular mass
 matrices, Proc. R. Soc. A 462 (2006), sec. 5, example 3. Masses and springs are chosen here; [dg] states none.
+
+x₁ and x₂ are the elongations of the springs, q₂ is the position at which the second spring begins: the constraint is
+g = q₂ − x₁ − l₁₀ − w = 0 with the length l₁₀ of the first spring at rest and the width w of the first mass. Its
+force is the multiplier λ. M is the mass matrix, P a basis of the velocities that the constraint permits.
 """
 
 from __future__ import annotations
@@ -134,7 +138,7 @@ def solve(hardening: float, step: float, end: float, method: str) -> tuple[Traje
 def modes(times: Array) -> Array:
     """Elongations (k, 2) [m] of linear springs in closed form at ``times`` (k,).
 
-    They are superposed modes φ of K φ = ω² PᵀMP φ, which are PᵀMP-orthonormal.
+    The motion is a superposition of the modes φ of K φ = ω² PᵀMP φ, which are PᵀMP-orthonormal.
     """
     mass = KEPT.T @ M @ KEPT
     squares, shapes = eigh(np.diag(STIFFNESS), mass)
@@ -144,7 +148,7 @@ def modes(times: Array) -> Array:
 def reference(hardening: float, times: Array) -> Array:
     """Exact elongations (k, 2) [m] of the springs at ascending times.
 
-    They are superposed modes for linear springs, otherwise those of a Runge-Kutta method of order 8.
+    For linear springs they are from :func:`modes`, otherwise from a Runge-Kutta method of order 8.
     """
     if hardening == 0.0:
         return modes(times)
@@ -293,10 +297,11 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: equal motions of both formulations, by any method or, with hardening, by the mean-value gradient.
+    """Checks: motions in redundant against minimal coordinates, balance, position drift, and orders of convergence.
 
-    In these cases both are the same discretisation. Gonzalez' gradient does not commute with changes of coordinates
-    ([dg] example 10): with hardening the two formulations agree to second order.
+    Without hardening both formulations are the same discretisation by any method, with hardening by the mean-value
+    gradient. Gonzalez' gradient does not commute with changes of coordinates ([dg] example 10): with hardening the two
+    formulations agree to second order.
     """
 
     for hardening, methods in ((0.0, METHODS), (10.0, ("mean_value",))):

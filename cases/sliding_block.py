@@ -88,7 +88,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: stopping distance, balance, and no creep on a slope just below the angle of friction."""
+    """Checks: stopping distance against the closed form, balance, and no creep just below the angle of friction."""
     solution = run(step=2e-3)
     yield near("way until it stops [m]", exact_stop(), stop(solution), 1e-6, source="v²/(2g(μ cos − sin))")
     yield vanishes("velocity left [m/s]", np.abs(solution["block.velocity"][-1]).max(), 1e-12)

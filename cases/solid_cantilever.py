@@ -67,10 +67,9 @@ def families(body: Body, vibration: Eigenmodes) -> dict[str, Array]:
 
 
 def theory() -> dict[str, Array]:
-    """Frequencies [rad/s] of beam theory by family or theory.
+    """Frequencies [rad/s] of a clamped-free beam by family; "euler" are those of bending by Euler-Bernoulli.
 
-    They are Timoshenko's and Euler-Bernoulli's in bending, St. Venant's in torsion, and those of a rod with lateral
-    inertia.
+    Otherwise bending is by Timoshenko, torsion by St. Venant, and stretching that of a rod with lateral inertia.
     """
     E, rho, G, nu = MATERIAL.young, MATERIAL.density, MATERIAL.shear_modulus, 0.3
     area, second = SIDE**2, SIDE**4 / 12.0
@@ -86,7 +85,7 @@ def theory() -> dict[str, Array]:
 
 
 def timoshenko(euler: Array) -> Array:
-    """Bending frequencies of a clamped-free Timoshenko beam [rad/s], each a little below Euler-Bernoulli's.
+    """Bending frequencies of a clamped-free Timoshenko beam [rad/s], each a little below Euler-Bernoulli's, ``euler``.
 
     ``(w, ψ, M, V)' = A (w, ψ, M, V)``: M and V of the motions from the clamp vanish at the end. The shear
     coefficient of a square is 10(1 + ν)/(12 + 11ν) (G. R. Cowper, J. Appl. Mech. 33 (1966)).
@@ -116,8 +115,8 @@ def timoshenko(euler: Array) -> Array:
 class Level:
     """Results for one mesh of the bar.
 
-    ``across`` are the cells over the height, ``size`` and ``stresses`` the numbers of coordinates, ``omega`` the
-    frequencies by family [rad/s], ``seconds`` the computing time.
+    ``across`` are the cells over the height, ``size`` and ``stresses`` the numbers of deformation and of stress
+    coordinates, ``omega`` the frequencies by family [rad/s], ``seconds`` the computing time.
     """
 
     across: int
@@ -232,7 +231,7 @@ def checks() -> Iterable[Check]:
 
 
 def scenes(result: Result) -> dict[str, Scene]:
-    """Scene of the modes of the finest mesh for viewers, by name."""
+    """Scene of the modes of the finest mesh for viewers, by the name "modes"."""
     return {"modes": mode_scene(result.mechanism, result.pose, result.modes)}
 
 

@@ -1,4 +1,7 @@
-"""A freely spinning body, and Casimirs: [survey] examples 2.3, 2.5, 4.2 and 4.3."""
+"""Two cases: motion and stability of a freely spinning body, and Casimirs of four systems.
+
+[survey] examples 2.3, 2.5, 4.2 and 4.3.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +36,9 @@ def structure(p: Array) -> Array:
 
 def spinning(start: Array = START, energy: Callable[[Array], float] | None = None,
              slope: Callable[[Array], Array] | None = None) -> PHDAE:  # fmt: skip
-    """System of Euler's equations in the momenta p, at ``start``.
+    """System of Euler's equations in the angular momenta p, with the sample state ``start``.
 
-    ``energy`` and its gradient ``slope`` are another Hamiltonian with the same structure matrix, if they are given.
+    If ``energy`` and its gradient ``slope`` are given, they are the Hamiltonian instead of the kinetic energy.
     """
     return PHDAE(
         E=np.eye(3),
@@ -49,9 +52,9 @@ def spinning(start: Array = START, energy: Callable[[Array], float] | None = Non
 
 @dataclass(frozen=True)
 class Spin:
-    """A run near the axis of the middle moment of inertia, and reports on rotations about each axis, by axis.
+    """A run near the axis of the middle moment of inertia, and analyses of the rotations about each axis, by axis.
 
-    ``integrable`` is the defect of the Jacobi identity.
+    ``integrable`` is the defect of the Jacobi identity of the structure matrix.
     """
 
     trajectory: Trajectory
@@ -140,7 +143,10 @@ def level(size: float, axis: int, part: float) -> Array:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: growth about the middle axis by Euler's equations, Casimir with another Hamiltonian, stability."""
+    """Checks: growth about the middle axis by Euler's equations, stability about the others, and the Casimir |p|².
+
+    The Casimir is conserved by runs with two Hamiltonians.
+    """
     result = run(end=20.0)
     a, b, c = INERTIA
     rate = 3.0 * math.sqrt((1.0 / a - 1.0 / b) * (1.0 / b - 1.0 / c))
@@ -214,9 +220,9 @@ def pendulum() -> KinematicSystem:
 
 @dataclass(frozen=True)
 class CasimirReports:
-    """Reports on the Casimirs of several systems by name, and the total flux of the circuit over time.
+    """Reports on the Casimirs of several systems by name, and the total flux φ₁ + φ₂ of the circuit over time.
 
-    The flux is that of a run with other values of capacitance and inductances.
+    The flux, a Casimir, is that of a run with other values of capacitance and inductances.
     """
 
     reports: dict[str, Analysis]
@@ -246,7 +252,7 @@ def run_casimirs(
 
 
 def write_casimirs(result: CasimirReports, folder: Path) -> dict[str, Any]:
-    """Write to ``folder``: a table of the co-distributions, the reports as text, and the total flux of another circuit.
+    """Write to ``folder``: a table of the co-distributions, the reports as text, and the total flux of the circuit.
 
     Return the summary numbers.
     """
@@ -272,7 +278,7 @@ def write_casimirs(result: CasimirReports, folder: Path) -> dict[str, Any]:
 
 
 def checks_casimirs() -> Iterable[Check]:
-    """Checks: numbers of Casimirs against theory, and the total flux of the circuit with other elements."""
+    """Checks: numbers of Casimirs against theory, and the constant total flux of a circuit with other elements."""
     result = run_casimirs()
     expected = {"LC circuit": (1, 1), "spinning body": (1, 1), "rolling coin": (2, 0), "pendulum": (1, 1)}
     for name, (dimension, count) in expected.items():

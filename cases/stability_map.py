@@ -11,9 +11,10 @@ from flexph.plot.axes import new_figure
 
 
 def draw_stability_map(path: Path, speeds: Array, others: Array, growth: Array, *, other: str, title: str) -> None:
-    """Draw the growth (speeds, others) in colours about zero, over ``speeds`` and a second parameter ``others``.
+    """Draw growth rates over the ``speeds`` (k,) [rad/s] and the values ``others`` (r,) of a second parameter.
 
-    A line marks where it is zero; ``other`` names the second parameter.
+    ``growth`` (k, r) [1/s] is shown in colours, symmetric about zero, with a line where it is zero. ``other`` is the
+    name of the second parameter.
     """
     figure = new_figure(6.0, 4.0)
     axes = figure.add_subplot()

@@ -189,7 +189,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: forward and inverse kinematics against closed forms, motion, forces of the drives, balance."""
+    """Checks: kinematics and driven motion against closed forms, forces of the drives against inverse dynamics."""
     result = run(step=1e-2)
     kinematics, wanted, end = result.kinematics, result.wanted, result.wanted.end
     source = "closed form: |p + R b - a|"

@@ -48,9 +48,9 @@ Strain = Literal["linear", "von_karman"]
 
 @dataclass(frozen=True)
 class Result:
-    """A run of the plate, and the motion of the middle of its lower edge.
+    """A run of the plate, and the mean motion of its free edge, the lower one.
 
-    ``tip`` is its position in space, ``deflection`` that in the frame of the plate, (k, 3) [m] each.
+    ``tip`` is the mean position in space, ``deflection`` the mean displacement in the frame of the plate, (k, 3) [m].
     """
 
     solution: Solution
@@ -114,7 +114,7 @@ def kept(solution: Solution) -> dict[str, float]:
 
 
 def period(solution: Solution) -> float:
-    """Time [s] of the first return, at which the middle of the lower edge comes to rest; interpolated linearly."""
+    """Time [s] of the first return, at which the free edge comes to rest in the mean; interpolated linearly."""
     height, t = solution.velocity("plate.tip")[:, 2], solution.times
     k = int(np.flatnonzero((height[:-1] > 0.0) & (height[1:] <= 0.0) & (t[:-1] > 0.6 * PERIOD))[0])
     return float(t[k] + (t[k + 1] - t[k]) * height[k] / (height[k] - height[k + 1]))
@@ -202,7 +202,7 @@ def draw_stress(result: Result, peaks: Array, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: conserved quantities with both theories of plates, and the period of a nearly rigid plate."""
+    """Checks: conserved quantities by both plate theories; period of a nearly rigid plate against the closed form."""
     for theory, name in THEORIES.items():
         result = run(theory=theory, elements=3, steps=600, end=1.5)  # type: ignore[arg-type]
         rows = {

@@ -55,7 +55,7 @@ L_SS = (L_S + L_M) * np.eye(3) + (ZERO_SEQUENCE / 3.0 - L_M)  # mean of the stat
 
 
 def _harmonics() -> Array:
-    """Coefficients C_k (5, 36) of L(θ) = Σ_k f_k(θ) C_k with f = (1, cos θ, sin θ, cos 2θ, sin 2θ).
+    """Flattened matrices C_k (5, 36) of L(θ) = Σ_k f_k(θ) C_k with f = (1, cos θ, sin θ, cos 2θ, sin 2θ).
 
     Phase i is at the angle φ_i, the axis of the q damper 90° ahead: its flux in phase i is −sin(θ − φ_i).
     """

@@ -1,4 +1,8 @@
-"""Runs of a synchronous generator: steady operations, a short circuit and a load, and reference solutions."""
+"""Runs of a synchronous generator: steady operations, a short circuit and a load, and reference solutions.
+
+The equations are those of :mod:`cases.synchronous_generator`; the case :mod:`cases.synchronous_machine` computes,
+writes and checks these runs.
+"""
 
 from __future__ import annotations
 

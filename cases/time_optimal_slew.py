@@ -1,11 +1,11 @@
 """Rest-to-rest slew of a flexible arm in the least time, with a limit of the torque at its hub.
 
 The arm is that of the case ``optimal-slew``. Unknown are the torque, a table of nodes, and the time of the slew, with
-which table and steps stretch. At the end angle and deflection of the tip, and their rates, are those of rest.
+which table and steps stretch. At the end the hub is at its angle, the tip has no deflection, and both rates are zero.
 
-A rigid arm takes the time 2 √(J₀ θ/τ) by the torque ±τ, with one change of its sign. For small angles an arm without
-mass has one mode of frequency Ω. Its torque is +τ, −τ, +τ, −τ, odd about the middle c = T/2, and changes its
-sign at c and c ± s with
+A rigid arm of inertia J₀ turns by θ in the time 2 √(J₀ θ/τ) under the torque ±τ, with one change of its sign. For small
+angles an arm without mass has one mode of frequency Ω. Its torque is +τ, −τ, +τ, −τ, odd about the middle c = T/2, and
+changes its sign at c and c ± s with
 
     c² − 2 s² = J₀ θ/τ,   1 − 2 cos Ωs + cos Ωc = 0
 
@@ -178,7 +178,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: times of a rigid and of a small slew against closed forms; rest after a large one, and its balance."""
+    """Checks: times of a rigid and a small slew against closed forms; rest at the end and balance of a slew by 90°."""
     turn = joint_angle("hub.axis")
     at_end = {"angle": (turn, 1.0), "rate": (rate(turn), 0.0)}
     bang = fastest(rigid_arm(), 1.0, at_end, (60, 3))

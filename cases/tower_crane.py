@@ -104,7 +104,7 @@ def run(
 def reference(period: float, times: Array) -> Array:
     """Positions (k, 3) [m] of the load at ``times`` (k,), as a point on two falls below the trolley.
 
-    They are from an independent adaptive integration.
+    The equation of motion of this point is integrated adaptively, independently of the mechanism.
     """
     angle, reach, depth = motions(period)
 

@@ -98,7 +98,10 @@ def seen(angle: float, before: float) -> Array:
 
 
 def first_weights(seed: int) -> Array:
-    """Random weights (5h + 1,) to begin with, of which one hidden unit pushes the arm in its direction of motion."""
+    """Initial weights (5h + 1,): random, except for two weights of one hidden unit.
+
+    These two make the torque act in the direction of the arm's motion.
+    """
     w = 0.3 * np.random.default_rng(seed).standard_normal(5 * HIDDEN + 1)
     w[2], w[4 * HIDDEN] = 3.0, 1.5
     return w
@@ -107,7 +110,7 @@ def first_weights(seed: int) -> Array:
 def pendulum(load: float = LOAD) -> tuple[Mechanism, State]:
     """Mechanism of the pendulum with a load [kg], and its state at rest near its lowest pose.
 
-    Angles are measured from this state.
+    The angles of the network are measured from the lowest pose.
     """
     arm = fem.beam(
         LENGTH, STEEL, fem.Section(width=WIDTH, height=HEIGHT), elements=1, damping=fem.Damping(stiffness=1e-3)
@@ -270,7 +273,7 @@ def upright_error(solution: Solution, since: float) -> float:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: the gradient against differences of runs, the arm upright at the end, and the balance of the run."""
+    """Checks: gradient of the cost against finite differences, upright arm at the end, torque limit, and balance."""
     few = Training(20, 2)
     w = first_weights(1)
     _, gradient = few(w)

@@ -1,8 +1,9 @@
 """The degenerate Van der Pol oscillator: impasse points and jump rules ([survey] example 4.4).
 
 A unit capacitor ``Q̇ = I, V = Q`` in parallel with a resistor with V = I − I³/3, which is not controlled by the
-voltage. On the branches |I| ≥ 1 it is ``(1 − I²) İ = I``: they end at (∓1, ∓2/3), where İ is infinite, and the jump
-rules (4.43) lead to (±2, ∓2/3). From dt = (1 − I²)/I dI the time from |I| = 2 to 1 is 3/2 − ln 2.
+voltage. On the branches |I| ≥ 1 the circuit obeys ``(1 − I²) İ = I``. They end at (I, V) = (∓1, ∓2/3), where İ is
+infinite, and the jump rules (4.43) lead to (±2, ∓2/3). From dt = (1 − I²)/I dI the time from |I| = 2 to 1 is
+3/2 − ln 2.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def oscillator() -> SwitchingPHDAE:
 def landing(inductance: float) -> tuple[float, float]:
     """Current [A] and voltage [V] after the jump from the left branch, if there is a small inductance L.
 
-    They are those of a run of L İ = I − ⅓I³ − Q, Q̇ = I.
+    The regularised equations L İ = I − ⅓I³ − Q, Q̇ = I are integrated.
     """
 
     def rate(_: float, y: Array) -> list[float]:
@@ -160,7 +161,7 @@ def run(
 
 
 def figures(result: Result) -> dict[str, Any]:
-    """Summary numbers: states at the jumps, period, and energies of a period by account."""
+    """Summary numbers: states at the jumps, period, and energies supplied, dissipated and lost at jumps in the run."""
     run = result.run
     times = [s.time for s in run.switches]
     return {
@@ -221,7 +222,7 @@ def draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: jumps against eq. (4.43), the period, and the energies of a period against integrals."""
+    """Checks: jumps against eq. (4.43) and a small inductance, period and energies against integrals; order."""
     trajectory, source = solve(2e-3, 2.5), "[survey] eq. (4.43)"
 
     first, second, third = trajectory.switches[:3]

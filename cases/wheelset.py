@@ -155,7 +155,8 @@ def exponents(speed: float) -> Array:
 def measured_exponent(speed: float, step: float, *, end: float = 0.4) -> complex:
     """Exponent of hunting [1/s] at a speed [m/s], measured in a run up to ``end`` [s].
 
-    It is that of the component along the left eigenvector of the linear equations.
+    The result is the mean rate of the logarithm of the hunting component: the product of the state (y, ψ, ẏ, ψ̇)
+    with the left eigenvector of the linear equations.
     """
     mechanism = wheelset(linear())
     values, left = np.linalg.eig(matrix(speed).T)
@@ -243,7 +244,7 @@ def _draw(result: Result, path: Path) -> None:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: exponents of spectrum and runs against linear equations; balance, losses, decay at low speed.
+    """Checks: exponents from spectrum and runs against the linear equations; balance, dissipation, decay at low speed.
 
     The frequency of a slow free wheelset is compared with Klingel's.
     """

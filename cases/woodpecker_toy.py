@@ -86,7 +86,7 @@ def bird() -> Body:
 def drawn() -> View:
     """View of sleeve, spring and bird for pictures.
 
-    They turn by φ_M about the pole and by φ_S about the end of the spring.
+    The sleeve turns by φ_M about the pole, the bird by φ_S about the end of the spring.
     """
     sleeve = merged_shapes(
         [box_shape((0.001, 2.0 * H_M, 0.006), centre=(side * R_M, 0.0, 0.0)) for side in (-1.0, 1.0)]
@@ -243,7 +243,7 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
 
 
 def checks() -> Iterable[Check]:
-    """Checks: limit cycle against an independent integration, balance, and dissipation."""
+    """Checks: limit cycle against an independent integration, balance, and no energy generated."""
     solution = run()
     computed, source = summary_numbers(solution), "independent prototype"
     for name, reference, share in (  # a thousandth, above the last digit of each
