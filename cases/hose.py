@@ -125,7 +125,7 @@ def by_modes(speed: float, share: float, count: int = 10) -> Array:
         even, odd, c, s = np.cosh(z * x), np.sinh(z * x), np.cos(z * x), np.sin(z * x)
         slope, bend = odd + s - ratio * (even - c), even + c - ratio * (odd + s)
         rows.append((even - c - ratio * (odd - s), z * slope, z**2 * bend))
-    shapes, slopes, bends = (np.array(own) for own in zip(*rows, strict=True))
+    shapes, slopes, bends = (np.array(columns) for columns in zip(*rows, strict=True))
     mass, drag, pull = ((shapes * w) @ other.T for other in (shapes, slopes, bends))
     stiffness = np.diag(np.array(roots) ** 4) + speed**2 * pull
     lower = [-np.linalg.solve(mass, part) for part in (stiffness, 2.0 * np.sqrt(share) * speed * drag)]
@@ -157,7 +157,7 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
     y, given = tip(solution), np.concatenate([[0.0], np.cumsum(solution.ledger.work["pipe: outlet"])])
     write_table(folder / "tip.csv", {"t_s": solution.times, "tip_m": y, "outlet_J": given})
     _draw(result, y, given, folder / "hose.png")
-    first = np.array([own[own.imag > 1.0][:3] for own in result.exponents])
+    first = np.array([values[values.imag > 1.0][:3] for values in result.exponents])
     columns = {f"{part}_{k + 1}": getattr(first[:, k], part) for k in range(3) for part in ("real", "imag")}
     write_table(folder / "exponents.csv", {"u": SPEEDS} | columns)
     return {
@@ -171,8 +171,8 @@ def _draw(result: Result, y: Array, given: Array, path: Path) -> None:
     figure = new_figure(10.0, 3.6)
     plane, time, work = figure.subplots(1, 3)
     for u, values in zip(SPEEDS, result.exponents, strict=True):
-        own = values[values.imag < 80.0]
-        plane.scatter(own.real, own.imag, s=9.0, color=(0.1 + 0.8 * u / SPEEDS[-1], 0.2, 0.9 - 0.8 * u / SPEEDS[-1]))
+        slow = values[values.imag < 80.0]
+        plane.scatter(slow.real, slow.imag, s=9.0, color=(0.1 + 0.8 * u / SPEEDS[-1], 0.2, 0.9 - 0.8 * u / SPEEDS[-1]))
     plane.axvline(0.0, color="k", linewidth=0.6)
     plane.set(xlabel="growth [1/s]", ylabel="frequency [rad/s]", title="exponents, u = 0.4 … 8", xlim=(-14.0, 6.0))
     time.plot(result.solution.times, y, linewidth=0.8)

@@ -107,9 +107,9 @@ def arm(kind: Arm, elements: int = 3) -> tuple[Mechanism, State]:
 def loaded() -> Body:
     """Rigid body for the outer half of the arm, with the load at its tip."""
     mass = MASS * OUTER
-    whole, own = mass + LOAD, mass * OUTER**2 / 12.0
+    whole, about_centre = mass + LOAD, mass * OUTER**2 / 12.0
     centre = (0.5 * mass + LOAD) * OUTER / whole
-    inertia = own + mass * (0.5 * OUTER - centre) ** 2 + LOAD * (OUTER - centre) ** 2
+    inertia = about_centre + mass * (0.5 * OUTER - centre) ** 2 + LOAD * (OUTER - centre) ** 2
     return rigid.body(whole, inertia=inertia, centre=(centre, 0.0), ports={"root": (0.0, 0.0), "tip": (OUTER, 0.0)})
 
 

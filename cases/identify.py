@@ -144,10 +144,12 @@ def run(
     times = np.linspace(0.0, end, check.count("steps", steps) + 1)
     responses = Responses(crank_slider, times, sensors())
     exact, by = responses.derivatives(**TRUTH)
-    sigma = {name: noise * own for name, own in NOISE.items()}
+    sigma = {name: noise * deviation for name, deviation in NOISE.items()}
     random = np.random.default_rng(seed)
-    measured = {name: exact[name] + own * random.standard_normal(times.size) for name, own in sigma.items()}
-    jacobian = np.concatenate([np.stack([by[name][key] for key in TRUTH], axis=1) / own for name, own in sigma.items()])
+    measured = {name: exact[name] + deviation * random.standard_normal(times.size) for name, deviation in sigma.items()}
+    jacobian = np.concatenate(
+        [np.stack([by[name][key] for key in TRUTH], axis=1) / deviation for name, deviation in sigma.items()]
+    )
     guess = {name: GUESS[name] * value for name, value in TRUTH.items()}
     fitted = fit(responses, measured, guess, deviations=sigma)
     return Result(fitted, times, measured, jacobian, noise)
@@ -208,7 +210,7 @@ def checks() -> Iterable[Check]:
         )
     limit = float(scipy.stats.chi2.ppf(0.999, len(TRUTH)))
     yield at_most("(p̂ − p)ᵀ JᵀJ (p̂ − p)", limit, result.distance, source="χ² of eight degrees, exceeded once in 1000")
-    count = sum(own.size for own in result.measured.values()) - len(TRUTH)
+    count = sum(readings.size for readings in result.measured.values()) - len(TRUTH)
     spread = 4.0 / math.sqrt(2.0 * count)
     yield near("residuals over the noise", 1.0, fitted.noise, spread, source="χ²/(m − n), four standard deviations")
 

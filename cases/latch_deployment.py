@@ -84,9 +84,9 @@ def inertia(angle: Any) -> Any:
 
 def unfolding(angle: Any) -> Any:
     """Effective inertia N − K(α)²/J(α) [kg m²] of the panels' motion relative to the hub, α their angle."""
-    own = 2.0 * (TURNED + PANEL * MIDDLE**2)
-    coupled = own + 2.0 * PANEL * HALF * MIDDLE * np.cos(angle)
-    return own - coupled**2 / inertia(angle)
+    uncoupled = 2.0 * (TURNED + PANEL * MIDDLE**2)
+    coupled = uncoupled + 2.0 * PANEL * HALF * MIDDLE * np.cos(angle)
+    return uncoupled - coupled**2 / inertia(angle)
 
 
 def energy(angle: Any, result: Result) -> Any:

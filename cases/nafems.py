@@ -246,8 +246,8 @@ def run(
         raise ValueError(f"refine must be from 4 to 16, got {refine}")
     rows, shown = [], {}
     for name, test in tqdm({"fv12": fv12, "fv32": fv32, "fv52": fv52}.items(), desc="nafems", delay=1.0, disable=None):
-        own, shown[name] = test(refine)
-        rows += own
+        of_test, shown[name] = test(refine)
+        rows += of_test
     return Result(tuple(rows), shown)
 
 

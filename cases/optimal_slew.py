@@ -132,8 +132,8 @@ def bend(solution: Solution) -> Array:
 
 def residual(result: Result) -> float:
     """Largest deflection of the tip after the slew, divided by the largest one during it."""
-    own, times = np.abs(bend(result.solution)), result.solution.times
-    return float(own[times >= END].max() / own.max())
+    bending, times = np.abs(bend(result.solution)), result.solution.times
+    return float(bending[times >= END].max() / bending.max())
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
@@ -171,11 +171,11 @@ def write(result: Result, folder: Path) -> dict[str, Any]:
 def checks() -> Iterable[Check]:
     """Checks: effort and torque of a small slew against closed forms; rest at the end and balance of a slew by 90°."""
     small = run(angle=0.01)
-    nodes, own = small.optimum.inputs["motor"]
+    nodes, values = small.optimum.inputs["motor"]
     effort, times, torques = closed_form(0.01)
     ratio = small.optimum.cost / effort
     yield near("effort of a small slew over the closed form", 1.0, ratio, 1e-3, source="yᵀ W⁻¹ y of two modes")
-    gap = np.abs(own.ravel() - np.interp(nodes, times, torques)).max() / np.abs(torques).max()
+    gap = np.abs(values.ravel() - np.interp(nodes, times, torques)).max() / np.abs(torques).max()
     yield near("torque of a small slew, largest error", 0.0, gap, 0.01, source="u = gᵀ W⁻¹ y")
     large = run()
     errors = [float(np.abs(error).max()) for error in large.optimum.end_errors.values()]

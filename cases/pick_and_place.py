@@ -167,7 +167,9 @@ def run(
 
 def joint_angles(result: Result) -> Array:
     """Angles (k, 3) [rad] of the joints at the saved times."""
-    return np.stack([result.solution.measured(own) for own in result.kinematics.coordinates.values()], axis=1)
+    return np.stack(
+        [result.solution.measured(coordinate) for coordinate in result.kinematics.coordinates.values()], axis=1
+    )
 
 
 def figures(result: Result) -> dict[str, Any]:
@@ -228,11 +230,11 @@ def at_rest(result: Result) -> float:
         drive(*pair, angle=partial(_constant, float(angle)), axis=axis)
         for pair, angle, axis in zip(ends, angles, axes, strict=True)
     ]
-    own = mechanism.replace(joints=[*mechanism.connections, *held])
+    locked = mechanism.replace(joints=[*mechanism.connections, *held])
     top = kinematics_of(mechanism).pose(angles)
-    pose = own.assemble(guess={name: _placement(mechanism, top, name) for name in mechanism.bodies})
-    state = own.equilibrium(pose)
-    return float(np.linalg.norm(own.position(state, "block.top") - solution.measured(position("block.top"))[k]))
+    pose = locked.assemble(guess={name: _placement(mechanism, top, name) for name in mechanism.bodies})
+    state = locked.equilibrium(pose)
+    return float(np.linalg.norm(locked.position(state, "block.top") - solution.measured(position("block.top"))[k]))
 
 
 def _constant(value: float, t: float) -> float:

@@ -86,8 +86,8 @@ def draw_rod(solution: Solution, instant: int, path: Path) -> None:
             axes.set_xlim(ends[name] - 2.0 * EYE, ends[name] + 2.0 * EYE)
             axes.set_ylim(-EYE, EYE)
         if name != "crank":
-            own = ["crank", "slider"] if name in ends else [name]
-            figure.colorbar(drawn, ax=[frame[k] for k in own], label="von Mises stress [MPa]")
+            panels = ["crank", "slider"] if name in ends else [name]
+            figure.colorbar(drawn, ax=[frame[k] for k in panels], label="von Mises stress [MPa]")
     for name in ("rod", "crank"):
         frame[name].set_ylabel("y [mm]")
     figure.suptitle(f"t = {1e3 * solution.times[instant]:.2f} ms, deflection to scale")
@@ -120,10 +120,14 @@ def flat_side(solution: Solution, instant: int) -> Side:
     nodes, stress = corner_stresses(view, solution["rod.stress"][instant])
     places, values, triangles, count = [], [], [], 0
     for cell, corners in _facets(view):
-        own = stress[cell, np.searchsorted(nodes[cell], corners)]
+        at_corners = stress[cell, np.searchsorted(nodes[cell], corners)]
         middles = _middles(view, cell, corners)
         places += [moved[corners]] if middles is None else [_alternating(moved[corners], moved[middles])]
-        values += [own] if middles is None else [_alternating(own, 0.5 * (own + np.roll(own, -1, axis=0)))]
+        values += (
+            [at_corners]
+            if middles is None
+            else [_alternating(at_corners, 0.5 * (at_corners + np.roll(at_corners, -1, axis=0)))]
+        )
         triangles.append(count + np.array(FANS[len(places[-1])]))
         count += len(places[-1])
     x, y = np.vstack(places).T

@@ -71,8 +71,8 @@ def spectrum(speed: float, unequal: float) -> Spectrum:
 def across(small_motions: Spectrum) -> Array:
     """Exponents (8,) [1/s] of the transverse motions of a rotor in world axes, from its spectrum."""
     moved = np.abs(small_motions.shapes)
-    own = np.max(moved[[0, 1, 3, 4]], axis=0) > 0.5
-    return np.sort_complex(small_motions.fixed_values[own])
+    is_transverse = np.max(moved[[0, 1, 3, 4]], axis=0) > 0.5
+    return np.sort_complex(small_motions.fixed_values[is_transverse])
 
 
 def closed_form(speed: float) -> Array:
@@ -136,8 +136,8 @@ def figures(result: Result) -> dict[str, Any]:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Write to ``folder``: a Campbell diagram and a stability map, with their tables; return the summary numbers."""
     whirls = np.sort(np.abs(result.exponents.imag), axis=1)[:, ::2]
-    frequencies = {f"whirl{i + 1}_rad_s": own for i, own in enumerate(whirls.T)}
-    rows = {f"unequal_{share:.3g}_1_s": own for share, own in zip(result.shares, result.growth.T, strict=True)}
+    frequencies = {f"whirl{i + 1}_rad_s": values for i, values in enumerate(whirls.T)}
+    rows = {f"unequal_{share:.3g}_1_s": values for share, values in zip(result.shares, result.growth.T, strict=True)}
     write_table(folder / "frequencies.csv", {"speed_rad_s": result.speeds, **frequencies})
     write_table(folder / "growth.csv", {"speed_rad_s": result.band, **rows})
     _draw_campbell(result, folder / "campbell.png")
@@ -176,7 +176,7 @@ def checks() -> Iterable[Check]:
         yield vanishes(f"symmetric, {speed:g} rad/s: exponents", apart, 1e-6, source="Genta 2005", kind="closed form")
     for speed in (100.0, 260.0):
         growths = np.sort(spectrum(speed, 0.3).values.real)
-        far = max(np.abs(growths - own).min() for own in own_growths(speed, 0.3))
+        far = max(np.abs(growths - growth).min() for growth in own_growths(speed, 0.3))
         source = "Euler's equations, DOP853"
         yield vanishes(f"unequal, {speed:g} rad/s: growths", far, 1e-6, source=source, kind="independent code")
 

@@ -139,8 +139,8 @@ def switches(optimum: OptimalControl) -> Array:
 
 def residual(result: Result) -> float:
     """Largest deflection of the tip after the slew, divided by the largest one during it."""
-    own, times = np.abs(bend(result.solution)), result.solution.times
-    return float(own[times >= result.optimum.duration].max() / own.max())
+    bending, times = np.abs(bend(result.solution)), result.solution.times
+    return float(bending[times >= result.optimum.duration].max() / bending.max())
 
 
 def write(result: Result, folder: Path) -> dict[str, Any]:

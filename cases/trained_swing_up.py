@@ -192,8 +192,8 @@ class Training:
         value, by_angle, total = cost(angles, torques)
         total, gradient = total + by_angle @ by_torque, np.zeros_like(w)
         for k in range(torques.size - 1, -1, -1):
-            own, here, before = network.back(angles[k], angles[max(k - 1, 0)], total[k])
-            gradient += own
+            by_step, here, before = network.back(angles[k], angles[max(k - 1, 0)], total[k])
+            gradient += by_step
             total += here * by_torque[k] + before * by_torque[max(k - 1, 0)]
         self.costs.append(value)
         return value, gradient

@@ -160,13 +160,13 @@ def measured_exponent(speed: float, step: float, *, end: float = 0.4) -> complex
     """
     mechanism = wheelset(linear())
     values, left = np.linalg.eig(matrix(speed).T)
-    own = left[:, int(np.argmax(values.imag))]
+    mode = left[:, int(np.argmax(values.imag))]
     times = equal_steps(step, end)
     solution = integrate(mechanism, rolling(mechanism, speed, aside=1e-5), times, progress=False)
     turn = solution.rotations("box")
     place, yaw = sideways(solution), np.arctan2(turn[:, 1, 0], turn[:, 0, 0])
     rates = solution["box.velocity"][:, 1], solution["box.spin"][:, 2]
-    part = np.column_stack([place, yaw, *rates]) @ own
+    part = np.column_stack([place, yaw, *rates]) @ mode
     begin = len(times) // 4  # after the fast motions
     turned = np.unwrap(np.angle(part))
     time = float(times[-1] - times[begin])

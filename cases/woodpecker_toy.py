@@ -101,12 +101,12 @@ def drawn() -> View:
             cylinder_shape(L_S - 0.005, 0.001, centre=(tip + 0.5 * (L_S - 0.005), H_S, 0.0)),
         ]
     )
-    surface, own = merged_shapes([sleeve, bird]), len(sleeve.points)
+    surface, count = merged_shapes([sleeve, bird]), len(sleeve.points)
     x, y, z = surface.points.T
     rows = np.zeros((len(x), 2, 2))
-    rows[:own, :, 0] = np.column_stack([-y, x])[:own]
-    rows[own:, 1, 0] = L_M
-    rows[own:, :, 1] = np.column_stack([-y, x - L_M])[own:]
+    rows[:count, :, 0] = np.column_stack([-y, x])[:count]
+    rows[count:, 1, 0] = L_M
+    rows[count:, :, 1] = np.column_stack([-y, x - L_M])[count:]
     points = np.column_stack([x - R_0, y])
     return View(points, surface.triangles, "triangle", sparse.csr_array(rows.reshape(-1, 2)), heights=z)
 

@@ -54,8 +54,11 @@ class Block:
         return self._placed(matrix, slice(None), self.velocities)
 
     def _placed(self, matrix: Any, rows: slice, columns: slice) -> Any:
-        own = at(matrix, self.system.sample).shape
-        shape = (own[0] if rows == slice(None) else self.whole[1], own[1] if columns == slice(None) else self.whole[1])
+        size = at(matrix, self.system.sample).shape
+        shape = (
+            size[0] if rows == slice(None) else self.whole[1],
+            size[1] if columns == slice(None) else self.whole[1],
+        )
         wide = BlockMatrix(shape, ((rows, columns, self.positions, matrix),))
         return wide if callable(matrix) else wide(np.zeros(self.whole[0]))
 
@@ -108,8 +111,8 @@ def _kinematics(placed: Sequence[Block]) -> Any:
         return None
     if not any(callable(b.system.kinematics) for b in placed):
         return block_diag(*(b.system.Z(b.system.sample) for b in placed))
-    own = ((b, np.eye(b.system.velocities) if b.system.kinematics is None else b.system.kinematics) for b in placed)
-    return BlockMatrix(placed[0].whole, tuple((b.positions, b.velocities, b.positions, Z) for b, Z in own))
+    pairs = ((b, np.eye(b.system.velocities) if b.system.kinematics is None else b.system.kinematics) for b in placed)
+    return BlockMatrix(placed[0].whole, tuple((b.positions, b.velocities, b.positions, Z) for b, Z in pairs))
 
 
 def _kinematics_mean(placed: Sequence[Block]) -> Any:
@@ -143,10 +146,10 @@ def _potential(b: Block, given: Potential | Invariants) -> Invariants:
     A potential that is not a function of invariants is converted to one, with the system's positions as invariants:
     Gonzalez' discrete gradient is taken in the invariants, so that it does not involve the positions of other systems.
     """
-    own, inner = b.positions, given if isinstance(given, Invariants) else _of_positions(given, b.system.positions)
+    positions, inner = b.positions, given if isinstance(given, Invariants) else _of_positions(given, b.system.positions)
     count = len(inner.values(b.system.sample))
-    jacobian = BlockMatrix((count, b.whole[0]), ((slice(None), own, own, inner.jacobian),))
-    return Invariants(lambda zeta: inner.values(zeta[own]), jacobian, inner.energy, inner.gradient)
+    jacobian = BlockMatrix((count, b.whole[0]), ((slice(None), positions, positions, inner.jacobian),))
+    return Invariants(lambda zeta: inner.values(zeta[positions]), jacobian, inner.energy, inner.gradient)
 
 
 def _of_positions(given: Potential, size: int) -> Invariants:
@@ -180,10 +183,10 @@ def _parts(placed: Sequence[Block], kind: str) -> dict[str, slice]:
     parts = {}
     for b in placed:
         span = b.positions if kind == "parts" else b.velocities
-        own = getattr(b.system, kind)
-        if not own:
+        entries = getattr(b.system, kind)
+        if not entries:
             parts[b.name] = span
-        parts.update({f"{b.name}.{k}": slice(span.start + s.start, span.start + s.stop) for k, s in own.items()})
+        parts.update({f"{b.name}.{k}": slice(span.start + s.start, span.start + s.stop) for k, s in entries.items()})
     return parts
 
 

@@ -41,14 +41,14 @@ class Plan:
         self._holding: dict[str, str | None] = {}  # by joint: the connection that is active instead of it
         names: list[str] = []
         for change in _listed(changes):
-            repeated = sum(1 for own in names if own == f"{change.kind} {change.name}")
+            repeated = sum(1 for planned in names if planned == f"{change.kind} {change.name}")
             names.append(f"{change.kind} {change.name}")
             name = names[-1] if not repeated else f"{names[-1]} ({repeated + 1})"
             kinds = {"lock": self._locked, "release": self._released, "rupture": self._broken}
             self.actions.append(kinds[change.kind](change, name))
         _check_order(self.actions)
-        own = {c.name: c for c in mechanism.connections}
-        added = [c for c in self._added if c.name not in own]
+        present = {c.name: c for c in mechanism.connections}
+        added = [c for c in self._added if c.name not in present]
         self.union = mechanism.replace(joints=[*mechanism.connections, *added]) if added else mechanism
         self._known = {frozenset(c.name for c in m.connections): m for m in (self.union, self.base)}
 

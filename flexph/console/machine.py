@@ -69,10 +69,10 @@ def verdict_values(
     counted; ``missing``: names of the cases whose comparison did not finish.
     """
     keys = ("quantity", "kind", "source", "reference", "computed", "difference", "tolerance", "relative", "passed")
-    own = {kind: [check.passed for _, check in checks if check.kind == kind] for kind in kinds}
+    by_kind = {kind: [check.passed for _, check in checks if check.kind == kind] for kind in kinds}
     return {
         "checks": [{"case": name, **{key: getattr(check, key) for key in keys}} for name, check in checks],
-        "kinds": {kind: {"checks": len(passed), "passed": passed.count(True)} for kind, passed in own.items()},
+        "kinds": {kind: {"checks": len(passed), "passed": passed.count(True)} for kind, passed in by_kind.items()},
         "failed": sum(check.passed is False for _, check in checks),
         "complete": not missing,
         "missing": list(missing),

@@ -167,8 +167,10 @@ class _OutputFilter:
     def __call__(self, time: float, see: Mapping[str, Any], memory: Mapping[str, Any]) -> tuple[Answer, dict[str, Any]]:
         given = (memory["inner"],) if self.remembers else ()
         answer, inner = parts_of(self.function(time, see, *given), remembers=self.remembers)
-        changed, own = self.change({port: _number(port, value) for port, value in answer.items()}, memory["own"])
-        return changed, {"inner": inner, "own": own} if self.remembers else {"own": own}
+        changed, actuator_memory = self.change(
+            {port: _number(port, value) for port, value in answer.items()}, memory["own"]
+        )
+        return changed, {"inner": inner, "own": actuator_memory} if self.remembers else {"own": actuator_memory}
 
 
 def _filtered(controller: Sampled, change: Callable[[Answer, Any], tuple[Answer, Any]], own: Any) -> Sampled:

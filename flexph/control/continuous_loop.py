@@ -33,14 +33,16 @@ class ContinuousLoop:
     def __init__(self, name: str, given: Continuous, mechanism: Model, outputs: Mapping[str, slice]) -> None:
         self.name, self.given, self.steps = name, given, steps_of(given.system)
         slices, ports = mechanism.network.input_slices, given.system.ports
-        for own, port in given.ports.items():
-            widths = [s.stop - s.start for s in (ports[own], slices[port])]
+        for port_name, port in given.ports.items():
+            widths = [s.stop - s.start for s in (ports[port_name], slices[port])]
             if widths[0] != widths[1]:
                 raise ValueError(
-                    f"controller {name!r}: port {own!r} has {widths[0]} components, "
+                    f"controller {name!r}: port {port_name!r} has {widths[0]} components, "
                     f"{port!r} of the mechanism {widths[1]}"
                 )
-        self.coupled = [(own, ports[own], slices[port], outputs[port]) for own, port in given.ports.items()]
+        self.coupled = [
+            (port_name, ports[port_name], slices[port], outputs[port]) for port_name, port in given.ports.items()
+        ]
         self.entries = np.concatenate([np.arange(into.start, into.stop) for _, _, into, _ in self.coupled])
         self.size = max(s.stop for s in ports.values())
         self._references = Forcing(ports, given.references)
@@ -92,8 +94,8 @@ class ContinuousLoop:
     def total_input(self, acting: Array, output: Array) -> Array:
         """Inputs (m,) of the controller: external ones, ``acting``, plus the mechanism's outputs at joined ports."""
         u = acting.copy()
-        for _, own, _, seen in self.coupled:
-            u[own] += output[seen]
+        for _, entries, _, seen in self.coupled:
+            u[entries] += output[seen]
         return u
 
     def external_work(self, step: ControllerStep, acting: Array, h: float) -> list[float]:

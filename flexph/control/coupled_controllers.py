@@ -265,10 +265,10 @@ class CoupledControllers:
             lost = step.lost + h * float(line.power[own_laws].sum())
             flows += [lost, *c.external_work(step, acting, h)]
             error += lost - h * (float(step.output[: u.size] @ u))
-            for _, own, _, seen in c.coupled:
-                width = own.stop - own.start
+            for _, entries, _, seen in c.coupled:
+                width = entries.stop - entries.start
                 work.append(h * float(inputs[first : first + width] @ trial.output[seen]))
-                error += work[-1] + h * float(step.output[own] @ trial.output[seen])
+                error += work[-1] + h * float(step.output[entries] @ trial.output[seen])
                 first += width
             law = own_laws.stop
         error += float((energies - before).sum())

@@ -62,9 +62,9 @@ class CompiledCoupling:
         self.coupled, self.times, steps = coupled, times, len(times) - 1
         self._evaluation, points = evaluation, evaluation.nodes.size
         self.state, self.output, self.inputs = np.zeros((points, x.size)), np.zeros(ports), np.zeros((points, ports))
-        own = [point * ports + c.entries for c in coupled.feedback for point in range(points)]
+        feedback_entries = [point * ports + c.entries for c in coupled.feedback for point in range(points)]
         ahead = coupled.entries[: coupled.entries.size - sum(c.entries.size for c in coupled.feedback)]
-        self._entries = np.concatenate([ahead, *own]).astype(np.int64)
+        self._entries = np.concatenate([ahead, *feedback_entries]).astype(np.int64)
         q = self._entries.size
         self._linear = linear_arrays(coupled.controllers, coupled.states, times)
         self._feedback = [feedback_arrays(c, x, c.near) for c in coupled.feedback]
@@ -102,7 +102,7 @@ class CompiledCoupling:
             trials=np.zeros(1, dtype=np.int64),
             linear=linear,
             laws=laws,
-            feedback=np.array([own.address for own in self._feedback], dtype=np.int64),
+            feedback=np.array([feedback.address for feedback in self._feedback], dtype=np.int64),
             first=first,
             means=z((steps, linear.mean.size)),
             given=z((steps, linear.u.size)),

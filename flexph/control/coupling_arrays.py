@@ -165,7 +165,7 @@ class FeedbackArrays:
                 part=np.zeros(panel.entries.size),
                 out=np.zeros((2, panel.size)),
                 angles=np.array([panel.angles], dtype=np.int64),
-                which=np.array([i for own in panel.places.values() for i in own], dtype=np.int64),
+                which=np.array([i for numbers in panel.places.values() for i in numbers], dtype=np.int64),
                 near=np.array(near, dtype=float),
                 start=start,
                 begun_near=np.array(near, dtype=float),

@@ -82,13 +82,14 @@ def feedback(plant: LinearPHDAE, controller: LinearPHDAE, port: str, controller_
 def coupled(plant: LinearPHDAE, controller: LinearPHDAE, ports: Mapping[str, str]) -> LinearPHDAE:
     """Negative feedback (:func:`feedback`) at several ports, given as a mapping from controller to plant ports."""
     pairs = [
-        (linear_system(plant, "plant").inputs(port), linear_system(controller, "controller").inputs(own))
-        for own, port in ports.items()
+        (linear_system(plant, "plant").inputs(port), linear_system(controller, "controller").inputs(controller_port))
+        for controller_port, port in ports.items()
     ]
-    for (b, c), (own, port) in zip(pairs, ports.items(), strict=True):
+    for (b, c), (controller_port, port) in zip(pairs, ports.items(), strict=True):
         if b.shape[1] != c.shape[1]:
             raise ValueError(
-                f"ports must have one width: {port!r} has {b.shape[1]}, {own!r} of the controller {c.shape[1]}"
+                f"ports must have one width: {port!r} has {b.shape[1]}, "
+                f"{controller_port!r} of the controller {c.shape[1]}"
             )
     blocks, n = block_diagonal([plant, controller], lean=plant.is_sparse), plant.size
     left, right = (sparse.hstack([sparse.csr_array(m) for m in side]).tocsr() for side in zip(*pairs, strict=True))

@@ -163,10 +163,10 @@ class CalledLoop:
         """
         if not (isinstance(known, Mapping) and known.keys() >= GOES_ON):
             raise ValueError(f"state of {self._label} must come from a run in which it was called between steps, too")
-        period, own = float(known["period"]), self.given.period
+        period, given_period = float(known["period"]), self.given.period
         due = known["since"] + known["calls"] * period
         if time - FITS * period <= due <= time + (1.0 + FITS) * period:
-            same = period == own  # exact comparison: continuing a run must give the same bits
+            same = period == given_period  # exact comparison: continuing a run must give the same bits
             self.start, self.calls = (known["since"], int(known["calls"])) if same else (due, 0)
         self.memory, self.near = known["memory"], known["near"]
         self.remembers |= self.memory is not None

@@ -115,8 +115,8 @@ class FeedbackLoop:
             raise ValueError(f"controller {name!r}: {error}") from None
         parts = [model.network.input_slices[port] for port in given.ports]
         self.entries = np.concatenate([np.arange(part.start, part.stop) for part in parts])
-        own, size = given.function, self.entries.size
-        self._function = python_function(own, size) if isinstance(own, LowLevelCallable) else own
+        function, size = given.function, self.entries.size
+        self._function = python_function(function, size) if isinstance(function, LowLevelCallable) else function
         self._ends = np.cumsum([part.stop - part.start for part in parts])[:-1]
         self.near: list[float] | None = None
 

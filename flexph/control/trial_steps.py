@@ -40,11 +40,11 @@ class PortOutputs(NamedTuple):
     @classmethod
     def of(cls, mechanism: Model, ports: Collection[str]) -> PortOutputs:
         """Selection of the ports with the given names, in the order of the mechanism."""
-        own = {name: part for name, part in mechanism.network.input_slices.items() if name in ports}
-        ends = np.cumsum([0, *(part.stop - part.start for part in own.values())]).tolist()
-        slices = {name: slice(first, last) for name, first, last in zip(own, ends[:-1], ends[1:], strict=True)}
+        inputs = {name: part for name, part in mechanism.network.input_slices.items() if name in ports}
+        ends = np.cumsum([0, *(part.stop - part.start for part in inputs.values())]).tolist()
+        slices = {name: slice(first, last) for name, first, last in zip(inputs, ends[:-1], ends[1:], strict=True)}
         return cls(
-            slices, np.concatenate([np.zeros(0, dtype=int), *(np.arange(p.start, p.stop) for p in own.values())])
+            slices, np.concatenate([np.zeros(0, dtype=int), *(np.arange(p.start, p.stop) for p in inputs.values())])
         )
 
 

@@ -103,7 +103,7 @@ class _Equations:
     ) -> None:
         self.names, self.storage = names, storage
         swapped = names.flow_controlled
-        self.n, self.m_r, self.m = (names.size(own) for own in (names.storage, names.resistive, names.external))
+        self.n, self.m_r, self.m = (names.size(ports) for ports in (names.storage, names.resistive, names.external))
         self.ports = names.slices(names.external)
         self.relations = [names.relations[name] for name in names.resistive]
 

@@ -273,8 +273,8 @@ class DiracStructure(NamedPorts):
         continuous where the rank of C on D is constant ([rigid] remark 5).
         """
         c = unit_rows(check.array("rows", rows, (None, self.size)))
-        own = unit_rows(np.hstack([self.F, self.E]))
-        kept = left_null(unit_columns(own[:, : self.size] @ c.T, floor=1e-14 * max(1.0, len(own)))) @ own
+        scaled = unit_rows(np.hstack([self.F, self.E]))
+        kept = left_null(unit_columns(scaled[:, : self.size] @ c.T, floor=1e-14 * max(1.0, len(scaled)))) @ scaled
         F = np.vstack([kept[:, : self.size], np.zeros_like(c)])
         E = np.vstack([kept[:, self.size :], c])
         return DiracStructure(F, E, self.ports)
@@ -289,8 +289,8 @@ class DiracStructure(NamedPorts):
         at_rest, free = self.mask(flows), self.mask(efforts)
         if (at_rest & free).any():
             raise ValueError("a port cannot have zero flow and zero effort: got both for the same port")
-        own = unit_rows(np.hstack([self.F, self.E]))
-        F, E = own[:, : self.size], own[:, self.size :]
+        scaled = unit_rows(np.hstack([self.F, self.E]))
+        F, E = scaled[:, : self.size], scaled[:, self.size :]
         rows = left_null(np.hstack([E[:, at_rest], F[:, free]]))
         kept = ~(at_rest | free)
         gone = {*flows, *efforts}

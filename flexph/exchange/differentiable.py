@@ -58,9 +58,9 @@ def to_torch(function: Callable[..., Any], parameters: Sequence[str], value: str
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
             """Evaluate the value at parameters (p,), and store the Jacobian for ``backward``."""
-            own, jacobian = requested.with_jacobian(x.detach().cpu().numpy())
+            result, jacobian = requested.with_jacobian(x.detach().cpu().numpy())
             ctx.save_for_backward(torch.as_tensor(jacobian, dtype=x.dtype, device=x.device))
-            return torch.as_tensor(own, dtype=x.dtype, device=x.device)
+            return torch.as_tensor(result, dtype=x.dtype, device=x.device)
 
         @staticmethod
         def backward(ctx: Any, *covectors: Any) -> Any:
@@ -122,8 +122,8 @@ def to_jax(
         return shaped(requested.value(np.asarray(x))).astype(x.dtype)
 
     def both(x: Any) -> tuple[Array, Array]:
-        own, jacobian = requested.with_jacobian(np.asarray(x))
-        return shaped(own).astype(x.dtype), jacobian.astype(x.dtype)
+        result, jacobian = requested.with_jacobian(np.asarray(x))
+        return shaped(result).astype(x.dtype), jacobian.astype(x.dtype)
 
     @jax.custom_vjp
     def run(x: Any) -> Any:
@@ -148,7 +148,11 @@ class _RequestedValue:
             raise ValueError(
                 f"function must have derivatives, as flexph.gradients.Responses has, got {function!r:.100}"
             )
-        self.function, self.names, self.name = function, tuple(check.name("a parameter", own) for own in names), value
+        self.function, self.names, self.name = (
+            function,
+            tuple(check.name("a parameter", parameter) for parameter in names),
+            value,
+        )
 
     def value(self, x: Array) -> Array:
         """Value at parameters (p,)."""
@@ -158,8 +162,8 @@ class _RequestedValue:
     def with_jacobian(self, x: Array) -> tuple[Array, Array]:
         """Value at parameters (p,), and its Jacobian (…, p)."""
         values, by = self.function.derivatives(**self._named(x))
-        own = np.asarray(check.lookup("value", self.name, values, "a run"), dtype=float)
-        return own, np.stack([np.asarray(by[self.name][name], dtype=float) for name in self.names], axis=-1)
+        result = np.asarray(check.lookup("value", self.name, values, "a run"), dtype=float)
+        return result, np.stack([np.asarray(by[self.name][name], dtype=float) for name in self.names], axis=-1)
 
     def _named(self, x: Array) -> dict[str, float]:
         if x.shape != (len(self.names),):

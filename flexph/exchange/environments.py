@@ -123,8 +123,8 @@ def _limits(mechanism: Mechanism, actions: Mapping[str, Sequence[Any]]) -> tuple
     if not actions:
         raise ValueError("actions must have limits of at least one external port, got none")
     for port, given in actions.items():
-        own = check.lookup("external port", port, slices)
-        size = own.stop - own.start
+        entries = check.lookup("external port", port, slices)
+        size = entries.stop - entries.start
         if not isinstance(given, Sequence) or len(given) != 2:
             raise ValueError(f"actions[{port!r}] must be (lowest, highest), got {check.shown(given)}")
         ends = [np.broadcast_to(check.numbers(f"actions[{port!r}]", end), (size,)) for end in given]

@@ -129,8 +129,8 @@ def _cells(mesh: NodalMesh) -> Iterator[str]:
             raise ValueError(f"cells must be of types that Abaqus has, {', '.join(TYPES)}, got {block.kind}")
         for material in np.unique(block.material):
             yield f"*ELEMENT, TYPE={TYPES[block.kind]}, ELSET=E{material + 1}"
-            own = block.nodes[block.material == material] + 1
-            for nodes in own[:, ORDER.get(block.kind, slice(None))]:
+            cells = block.nodes[block.material == material] + 1
+            for nodes in cells[:, ORDER.get(block.kind, slice(None))]:
                 yield from _listed([number, *nodes.tolist()])
                 number += 1
     for k, material in enumerate(mesh.materials, 1):

@@ -113,26 +113,26 @@ def write_load_steps(
     True
     """
     refuse_suffix("a deck", path, (".inp",))
-    own = check.lookup("body", body, solution.mechanism.bodies)
-    mesh = mesh_of(body, own)
+    flexible_body = check.lookup("body", body, solution.mechanism.bodies)
+    mesh = mesh_of(body, flexible_body)
     rows = _rows(solution, at)
     given = _run_inputs(solution, dict(inputs or {}))
     used = _ports(solution, body)
-    states = [_balance(solution, (body, own, mesh), row, inputs=given, ports=used) for row in rows]
+    states = [_balance(solution, (body, flexible_body, mesh), row, inputs=given, ports=used) for row in rows]
     forces, resultants, spin, wrenches = (np.array(column) for column in zip(*states, strict=True))
-    turning = resultants[:, 3:] - np.cross(spin, spin @ own.moments)
+    turning = resultants[:, 3:] - np.cross(spin, spin @ flexible_body.moments)
     steps = LoadSteps(
         body=body,
         times=solution.times[rows],
-        points=own.view.points,
+        points=flexible_body.view.points,
         ports={name: wrenches[:, i] for i, name in enumerate(used)},
         forces=forces,
-        acceleration=resultants[:, :3] / own.mass,
+        acceleration=resultants[:, :3] / flexible_body.mass,
         spin=spin,
-        spin_rate=np.linalg.solve(own.moments, turning.T).T,
+        spin_rate=np.linalg.solve(flexible_body.moments, turning.T).T,
     )
     with staged(Path(path)) as part:
-        part.write_text("\n".join(deck_lines(steps, own, mesh)) + "\n", encoding="ascii")
+        part.write_text("\n".join(deck_lines(steps, flexible_body, mesh)) + "\n", encoding="ascii")
     return steps
 
 
@@ -240,10 +240,10 @@ def _frame(solution: Solution, body: str, row: int, inputs: Mapping[str, Input])
     forces[: a.weight.size] -= a.weight.ravel()
     forces[forces.size - c.u.size :] += strain_of(a, c.u).T @ elastic_stress(a, c.u)
     frame = first_frame(body, mechanism.bodies)
-    own, R = np.flatnonzero(a.body_u == frame), c.R[frame]
-    on_body = [R.T @ forces[a.columns.v[frame]], forces[a.columns.omega[frame]], forces[a.columns.u[own]]]
+    entries, R = np.flatnonzero(a.body_u == frame), c.R[frame]
+    on_body = [R.T @ forces[a.columns.v[frame]], forces[a.columns.omega[frame]], forces[a.columns.u[entries]]]
     sigma, densities = solution[f"{body}.stress"][row], world_loads(a, d.arm, given.applied)
-    return _Frame(R, c.omega[frame], c.u[own], c.du[own], sigma, np.concatenate(on_body), densities)
+    return _Frame(R, c.omega[frame], c.u[entries], c.du[entries], sigma, np.concatenate(on_body), densities)
 
 
 def _is_distributed(connection: Connection) -> bool:
@@ -336,8 +336,8 @@ def _outer(solution: Solution, of: tuple[str, Body, NodalMesh], at: _Frame, wren
         given = connection.input
         if given is None or not _is_distributed(connection) or given.port.partition(".")[0] != name:
             continue
-        load, own = given.port.partition(".")[2], solution.mechanism.network.input_slices[connection.name]
-        densities = at.densities[own].reshape(-1, 3) @ at.R
+        load, entries = given.port.partition(".")[2], solution.mechanism.network.input_slices[connection.name]
+        densities = at.densities[entries].reshape(-1, 3) @ at.R
         outer += mesh.loads[load].T @ (body.loads[load].measures[:, None] * densities).ravel()
     return outer
 

@@ -195,8 +195,8 @@ def _lossless(a: Array, b: Array, c: Array) -> Array:
         group = np.flatnonzero(np.abs(values - values[i]) < SAME)
         done[group] = True
         inputs, outputs = left[group] @ b, (c @ vectors[:, group]).conj().T
-        own = outputs @ np.linalg.pinv(inputs)
-        q[np.ix_(group, group)] = 0.5 * (own + own.conj().T)
+        product = outputs @ np.linalg.pinv(inputs)
+        q[np.ix_(group, group)] = 0.5 * (product + product.conj().T)
     energy: Array = (left.conj().T @ q @ left).real
     return 0.5 * (energy + energy.T)
 

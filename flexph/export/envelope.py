@@ -91,18 +91,18 @@ def stress_envelope(solution: Solution, body: str, tensor: str | None = None) ->
     """
     points = _points(solution, body, tensor)
     one, times = next(iter(points.values())), solution.times
-    first, numbers = one.first, sum(own.numbers for own in points.values())
+    first, numbers = one.first, sum(group.numbers for group in points.values())
     peak, when = np.full((3, len(first)), -np.inf), np.zeros((3, len(first)))
     for some in chunks(np.arange(len(times)), numbers):
         state = state_at(solution, body, some)
-        values = np.max([_extremes(own, state) for own in points.values()], axis=0)  # (3, k, c)
+        values = np.max([_extremes(group, state) for group in points.values()], axis=0)  # (3, k, c)
         at = values.argmax(axis=1)
         latest = np.take_along_axis(values, at[:, None], axis=1)[:, 0]
         higher = latest > peak
         peak, when = np.where(higher, latest, peak), np.where(higher, times[some][at], when)
     (mises, large, small), (at_mises, at_large, at_small) = peak, when
     share = np.diff(first, append=len(one.cell))[:, None]
-    centres = np.mean([np.add.reduceat(own.positions, first, axis=0) / share for own in points.values()], axis=0)
+    centres = np.mean([np.add.reduceat(group.positions, first, axis=0) / share for group in points.values()], axis=0)
     return StressEnvelope(body, " and ".join(points), centres, mises, at_mises, large, at_large, -small, at_small)
 
 

@@ -135,10 +135,10 @@ def frames_of(
             [layout.places for layout in layouts],
         )
         for k, time in enumerate(part.times):
-            own = {name: np.concatenate([block[k] for block in blocks]) for name, blocks in inside.items()}
+            point_data = {name: np.concatenate([block[k] for block in blocks]) for name, blocks in inside.items()}
             moved = {"displacement": spatial(positions[k] - first), "velocity": spatial(velocities[k])}
             of_cells = {name: [block[k] for block in blocks] for name, blocks in stresses.items()}
-            data = {"point_data": moved | own, "cell_data": {"body": owner, **of_cells}}
+            data = {"point_data": moved | point_data, "cell_data": {"body": owner, **of_cells}}
             yield float(time), meshio.Mesh(spatial(positions[k]), cells, **data)
 
 
@@ -164,9 +164,9 @@ def by_name(quantities: Sequence[dict[str, Array]], like: Sequence[Array]) -> di
 
     Arrays of bodies without a quantity are NaN; ``like`` has an array of n points or cells for each body.
     """
-    shapes = {name: (len(values), values.shape[2:]) for own in quantities for name, values in own.items()}
+    shapes = {name: (len(values), values.shape[2:]) for group in quantities for name, values in group.items()}
     return {
-        name: [own.get(name, np.full((k, len(n), *width), np.nan)) for own, n in zip(quantities, like, strict=True)]
+        name: [group.get(name, np.full((k, len(n), *width), np.nan)) for group, n in zip(quantities, like, strict=True)]
         for name, (k, width) in shapes.items()
     }
 

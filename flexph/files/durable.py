@@ -153,11 +153,11 @@ def publish(source: Path, target: Path, last: Sequence[str] = ()) -> list[Path]:
     names = sorted(path.relative_to(source) for path in source.rglob("*") if path.is_file())
     _to_disk([source / name for name in names], target)
     for ends in (False, True):
-        own = [name for name in names if (name.as_posix() in last) == ends]
-        for name in own:
+        chosen = [name for name in names if (name.as_posix() in last) == ends]
+        for name in chosen:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(source / name, place(target / name))
-        for folder in sorted({(target / name).parent for name in own}):
+        for folder in sorted({(target / name).parent for name in chosen}):
             _folder_to_disk(folder)
     return [target / name for name in names]
 

@@ -83,18 +83,18 @@ def refuse_outside_data(file: h5py.File, *, linked: str = "") -> None:
         names: list[bytes] = []
         group.links.iterate(names.append)
         for name in names:
-            own, kind = f"{place}/{name.decode(errors='replace')}", group.links.get_info(name).type
-            if kind == h5py.h5l.TYPE_SOFT and linked and own.startswith(f"{linked}/"):
+            path, kind = f"{place}/{name.decode(errors='replace')}", group.links.get_info(name).type
+            if kind == h5py.h5l.TYPE_SOFT and linked and path.startswith(f"{linked}/"):
                 continue
             if kind != h5py.h5l.TYPE_HARD:
-                raise OSError(f"{own} is a link to another place")
+                raise OSError(f"{path} is a link to another place")
             member = h5py.h5o.open(group, name)
             if h5py.h5o.get_info(member).rc != 1:
-                raise OSError(f"{own} has a second name")
+                raise OSError(f"{path} has a second name")
             if isinstance(member, h5py.h5g.GroupID):
-                left.append((own, member))
+                left.append((path, member))
             elif isinstance(member, h5py.h5d.DatasetID):
-                _refuse_elsewhere(own, member, file.id.get_filesize())
+                _refuse_elsewhere(path, member, file.id.get_filesize())
 
 
 def _refuse_elsewhere(name: str, dataset: h5py.h5d.DatasetID, size: int) -> None:

@@ -54,8 +54,8 @@ class StoredTree:
 
 def write_fields(group: h5py.Group, value: Any, without: Iterable[str] = ()) -> None:
     """Write the fields of a dataclass to a group, except those named in ``without``."""
-    own: Any = type(value)
-    for name, kind in kinds_of(own).items():
+    of: Any = type(value)
+    for name, kind in kinds_of(of).items():
         if name not in without:
             write_value(group, name, getattr(value, name), kind)
 

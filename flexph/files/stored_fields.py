@@ -83,8 +83,8 @@ def read_fields(group: h5py.Group, kind: Any, given: Mapping[str, Any] | None = 
     ``leaf`` reads each dataset. Raises OSError, naming the field, if one is missing or of another type.
     """
     known = dict(given or {})
-    own = {name: kind for name, kind in kinds_of(kind).items() if name not in known}
-    return kind(**known, **{name: read_value(group, name, of, leaf) for name, of in own.items()})
+    stored = {name: kind for name, kind in kinds_of(kind).items() if name not in known}
+    return kind(**known, **{name: read_value(group, name, of, leaf) for name, of in stored.items()})
 
 
 def read_value(group: h5py.Group, name: str, kind: Any, leaf: Leaf = values_of) -> Any:

@@ -81,11 +81,11 @@ def put_vtkhdf(file: h5py.File, times: Values, blocks: Iterable[Block], about: M
 def _own_name(name: str, used: set[str]) -> str:
     """Valid name of a node in VTK's tree that is not in ``used``; also add it to ``used``."""
     plain = re.sub(r"[^0-9A-Za-z_.-]+", "_", name).strip("_.-")
-    plain = own = plain if plain[:1].isalpha() else f"part_{plain}"
+    plain = unique = plain if plain[:1].isalpha() else f"part_{plain}"
     for k in range(2, len(used) + 2):
-        own = own if own not in used else f"{plain}_{k}"
-    used.add(own)
-    return own
+        unique = unique if unique not in used else f"{plain}_{k}"
+    used.add(unique)
+    return unique
 
 
 def _group(parent: h5py.Group, name: str, kind: str) -> h5py.Group:
@@ -112,10 +112,10 @@ def _write_block(grid: h5py.Group, times: Values, block: Block) -> None:
     for name, number in numbers.items():
         grid.create_dataset(f"NumberOf{name}", data=np.array([number]))
     count = 0
-    for own in chain([first], frames):
-        for name, values in _tables(own).items():
+    for frame in chain([first], frames):
+        for name, values in _tables(frame).items():
             _append(grid, name, values)
-        count += len(own.points)
+        count += len(frame.points)
     if count not in (1, len(times)):
         raise ValueError(f"block {block.name!r} must have 1 or {len(times)} frames, got {count}")
     _write_steps(grid, times, first, moves=count > 1)
@@ -123,7 +123,7 @@ def _write_block(grid: h5py.Group, times: Values, block: Block) -> None:
 
 def _tables(frames: Frames) -> dict[str, Values]:
     """Points and data of frames by the names of their HDF5 datasets."""
-    data = {f"{kind}/{name}": v for kind, own in zip(DATA, frames[1:], strict=True) for name, v in own.items()}
+    data = {f"{kind}/{name}": v for kind, arrays in zip(DATA, frames[1:], strict=True) for name, v in arrays.items()}
     return {"Points": frames.points, **data}
 
 
@@ -151,8 +151,8 @@ def _write_steps(grid: h5py.Group, times: Values, frames: Frames, *, moves: bool
     for name in DATA:
         steps.create_group(f"{name}Offsets")  # groups that HDF5 creates implicitly hold a time stamp
     for name, values in _tables(frames).items():
-        kind, _, own = name.partition("/")
-        steps["PointOffsets" if name == "Points" else f"{kind}Offsets/{own}"] = number * values.shape[1]
+        kind, _, array = name.partition("/")
+        steps["PointOffsets" if name == "Points" else f"{kind}Offsets/{array}"] = number * values.shape[1]
 
 
 def _put(grid: h5py.Group, name: str, values: Values) -> None:
@@ -208,6 +208,6 @@ def _read_cells(grid: h5py.Group) -> tuple[tuple[str, Values], ...]:
     starts = np.flatnonzero(np.diff(kinds.astype(int), prepend=-1))
     cells = []
     for first, last in zip(starts, [*starts[1:], len(kinds)], strict=True):
-        own, name = nodes[ends[first] : ends[last]].reshape(last - first, -1), names[int(kinds[first])]
-        cells.append((name, own[:, np.argsort(WEDGE)] if name == "wedge" else own))
+        rows, name = nodes[ends[first] : ends[last]].reshape(last - first, -1), names[int(kinds[first])]
+        cells.append((name, rows[:, np.argsort(WEDGE)] if name == "wedge" else rows))
     return tuple(cells)

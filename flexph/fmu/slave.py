@@ -115,15 +115,18 @@ class MechanismUnit:
 
     @staticmethod
     def _fmu_state_to_bytes(state: dict[str, Any]) -> bytes:
-        own = state["state"]
-        values = {name: getattr(own, name) for name in ARRAYS}
-        values |= {"anchors": tuple(vars(own.anchors).values()), "controllers": dict(own.controllers)}
-        values |= {"bodies": own.bodies}
+        mechanism_state = state["state"]
+        values = {name: getattr(mechanism_state, name) for name in ARRAYS}
+        values |= {
+            "anchors": tuple(vars(mechanism_state.anchors).values()),
+            "controllers": dict(mechanism_state.controllers),
+        }
+        values |= {"bodies": mechanism_state.bodies}
         return to_bytes({**state, "state": values})
 
     @staticmethod
     def _fmu_state_from_bytes(state: bytes) -> Any:
         """State from bytes that contain only numbers and texts, as saved states can come from untrusted files."""
         values = from_bytes(state)
-        own = values["state"]
-        return {**values, "state": State(**own | {"anchors": Anchors(*own["anchors"])})}
+        fields = values["state"]
+        return {**values, "state": State(**fields | {"anchors": Anchors(*fields["anchors"])})}

@@ -82,8 +82,8 @@ def coded(origin: DifferenceBase, order: int, pairs: list[tuple[RunData, RunData
     sizes = [SMALL * size_of(value) for value in origin.parameters.values()]
     for row in code[len(pairs) :]:
         steps = {name: float(c * size) for name, c, size in zip(origin.parameters, row, sizes, strict=True)}
-        own = samples_of(origin, steps, (-1, 1))
-        pairs.append((own[1], own[-1]))
+        by_sign = samples_of(origin, steps, (-1, 1))
+        pairs.append((by_sign[1], by_sign[-1]))
     every = [one for pair in pairs for one in pair]
     nodal = origin.sample.inputs.nodal_ports(*(one.inputs for one in every))
     moved = np.array([_changes(origin, pair, nodal) for pair in pairs]) / (2.0 * SMALL)

@@ -132,8 +132,10 @@ def forward_sensitivities(
     at = {name: (quantity, solution.states) for name, quantity in sensors.items()}
     origin = origin_of(make, parameters, times, problem, at)
     samples, steps = one_by_one(origin)
-    changes = {name: changes_by(sensors, steps[name], own, origin.sample) for name, own in samples.items()}
-    every = [own for both in changes.values() for own in both]
+    changes = {
+        name: changes_by(sensors, steps[name], of_parameter, origin.sample) for name, of_parameter in samples.items()
+    }
+    every = [change for both in changes.values() for change in both]
     along, defect = derivatives_along(problem, solution, every, varied_by(problem, samples))
     states, magnitudes = solution.states, np.abs(solution.states).max(axis=0)
     by = {}
@@ -141,12 +143,12 @@ def forward_sensitivities(
         slopes = readings_by_state(problem.mechanism, quantity, states, magnitudes)
         ones = [in_loops(problem.mechanism, slopes[:, i], weights=True) for i in range(slopes.shape[1])]
         moved = np.stack([np.einsum("kn,kqn->qk", one, along) for one in ones], axis=-1)
-        direct = np.array([both.sensed[name] for own in changes.values() for both in own])
+        direct = np.array([change.sensed[name] for both in changes.values() for change in both])
         by[name] = _agreeing(name, parameters, moved + direct, values[name])
     shapes = {name: (len(states),) if quantity.scalar else (len(states), -1) for name, quantity in sensors.items()}
     return ForwardSensitivities(
-        {name: own.reshape(shapes[name]) for name, own in values.items()},
-        {name: {key: one.reshape(shapes[name]) for key, one in own.items()} for name, own in by.items()},
+        {name: readings.reshape(shapes[name]) for name, readings in values.items()},
+        {name: {key: one.reshape(shapes[name]) for key, one in of_sensor.items()} for name, of_sensor in by.items()},
         defect,
         solution,
     )
@@ -215,19 +217,19 @@ def derivatives_along(
     run, addresses = recorded_run(problem, Piece(0, solution.states, solution.stage_multipliers), zero, varied)
     timed = slice(None if varied.times else 0)
     derivatives = [
-        [constants[varied.constants], start, times[timed], *rows, own.inputs, moved]
-        for own in changes
-        for constants, start, times, *rows, moved in [own.arrays]
+        [constants[varied.constants], start, times[timed], *rows, change.inputs, moved]
+        for change in changes
+        for constants, start, times, *rows, moved in [change.arrays]
     ]
-    own = forward_of(run, derivatives)
+    forward = forward_of(run, derivatives)
     dim, steps = problem.mechanism.layout.dim, len(run.means)
-    failed = sweep(problem.memory.address, address_of(addresses), dim, FORWARD, own, (0, steps))
+    failed = sweep(problem.memory.address, address_of(addresses), dim, FORWARD, forward, (0, steps))
     if failed >= 0:
         raise ValueError(f"the step from {run.table.times[failed]:.6g} s has no derivative: its Jacobian is singular")
-    if not np.isfinite(own.states).all():
+    if not np.isfinite(forward.states).all():
         raise ValueError("a step of the run has no derivative: one of its terms is not finite")
     refuse_bent(run)
-    return own.states, float(own.audit[0])
+    return forward.states, float(forward.audit[0])
 
 
 def _agreeing(name: str, parameters: Mapping[str, float], pairs: Array, values: Array) -> dict[str, Array]:

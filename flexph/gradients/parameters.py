@@ -272,9 +272,9 @@ def varied_by(problem: Problem, samples: Samples) -> VariedData:
     first, times = problem.memory.constants.reals, problem.times
     varied, moves = np.zeros(first.size, dtype=bool), False
     for sample in samples.values():
-        for own in sample.values():
-            varied |= own.arrays[0] != first
-            moves |= not np.array_equal(own.times, times)
+        for data in sample.values():
+            varied |= data.arrays[0] != first
+            moves |= not np.array_equal(data.times, times)
     return VariedData(np.flatnonzero(varied), moves)
 
 
@@ -356,7 +356,7 @@ def sixth_order(
     the step.
     """
     changes = [change_of(weights, samples[k], samples[-k]) for k in ORDER_SIX]
-    fine = sum(weight * own for weight, (own, _) in zip(ORDER_SIX.values(), changes, strict=True)) / size
+    fine = sum(weight * value for weight, (value, _) in zip(ORDER_SIX.values(), changes, strict=True)) / size
     coarse = (8.0 * changes[0][0] - changes[1][0]) / (12.0 * size)
     second = {k: change_of(weights, samples[k], here)[0] + change_of(weights, samples[-k], here)[0] for k in (1, 3)}
     rough = max(abs(fine - coarse), abs(second[3] - 9.0 * second[1]) / size)

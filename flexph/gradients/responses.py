@@ -147,7 +147,7 @@ class Responses:
 
         ``histories`` are sensors whose readings are values, ``functionals`` those with one number each.
         """
-        sensors = {**histories, **{name: own.quantity for name, own in functionals.items()}}
+        sensors = {**histories, **{name: reduced.quantity for name, reduced in functionals.items()}}
         found = forward_sensitivities(self.make, parameters, self.times, sensors)
         for name in histories:
             into[0][name], into[1][name] = found.values[name], dict(found.by[name])

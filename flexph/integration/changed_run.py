@@ -254,9 +254,9 @@ class _ChangedRun:
             whole = with_first_state(whole, joined([self._before], self.plan.union))
         events = dict(whole.events)
         for name in dict.fromkeys(action.name for action in self.plan.actions):
-            own = [(t, x) for change, t, x in self.made if change == name]
-            states = np.array([x for _, x in own]).reshape(len(own), whole.mechanism.layout.size)
-            events[name] = Occurrences(np.array([t for t, _ in own]), states)
+            occurred = [(t, x) for change, t, x in self.made if change == name]
+            states = np.array([x for _, x in occurred]).reshape(len(occurred), whole.mechanism.layout.size)
+            events[name] = Occurrences(np.array([t for t, _ in occurred]), states)
         return replace(whole, events=events, ledger=self._with_accounts(whole.ledger))
 
     def _with_accounts(self, ledger: Ledger) -> Ledger:

@@ -95,13 +95,13 @@ class Assembled(Memo):
         return self._latest[name](x.tobytes()) if x.dtype == float else self._at(name, x)
 
     def _at(self, name: str, x: Array) -> Any:
-        views = [AtState(system, x[own]) for system, own in zip(self.systems, self.spans, strict=True)]
+        views = [AtState(system, x[span]) for system, span in zip(self.systems, self.spans, strict=True)]
         return self.matrix(name, views, x[self.spans[-1].stop :])
 
     def over_step(self, name: str, x0: Array, x1: Array) -> Any:
         """Value of E, J, R, B or z over a step from x₀ to x₁, from the means of the parts."""
         parts = zip(self.paired, self.middles, self.spans, strict=True)
-        views = [OverStep(system, middle, x0[own], x1[own]) for system, middle, own in parts]
+        views = [OverStep(system, middle, x0[span], x1[span]) for system, middle, span in parts]
         return self.matrix(name, views, x1[self.spans[-1].stop :])
 
     def phdae(self, additional: Array, means: Iterable[str], parts: Mapping[str, slice], **given: Any) -> PHDAE:
@@ -118,12 +118,12 @@ class Assembled(Memo):
             matrices["R"] = self.at("R", sample)
         return PHDAE(
             **matrices | given,
-            H=lambda x: sum(system.H(x[own]) for system, own in every),
+            H=lambda x: sum(system.H(x[span]) for system, span in every),
             sample=sample,
             parts=parts,
             means={name: partial(self.over_step, name) for name in means},
-            cautions=tuple(partial(_of_part, of, own) for system, own in every for of in system.cautions),
-            start_defects=tuple(partial(_of_part, of, own) for system, own in every for of in system.start_defects),
+            cautions=tuple(partial(_of_part, of, span) for system, span in every for of in system.cautions),
+            start_defects=tuple(partial(_of_part, of, span) for system, span in every for of in system.start_defects),
         )
 
 
@@ -173,20 +173,20 @@ class PartDerivatives:
 
     def costate(self, x: Array) -> Array:
         """Derivative ∂z/∂x (n, n); additional states are their own costates."""
-        own = (dense(d.costate(x[span])) for d, span in zip(self.each, self.spans, strict=True))
-        return block_diag(*own, np.eye(self.additional))
+        costates = (dense(d.costate(x[span])) for d, span in zip(self.each, self.spans, strict=True))
+        return block_diag(*costates, np.eye(self.additional))
 
     def descriptor(self, x: Array, w: Array) -> Array:
         """Derivative ∂(E w)/∂x (n, n) for a fixed w."""
         parts = zip(self.each, self.spans, strict=True)
-        return block_diag(*(d.of_descriptor(x[own], w[own]) for d, own in parts), np.zeros((self.additional,) * 2))
+        return block_diag(*(d.of_descriptor(x[span], w[span]) for d, span in parts), np.zeros((self.additional,) * 2))
 
     def structure(self, x: Array, w: Array) -> Array:
         """Derivative ∂((J − R) w)/∂x (n, n) of the parts without couplings, for a fixed w."""
         slope = np.zeros((self.size, self.size))
-        for derivatives, own in zip(self.each, self.spans, strict=True):
+        for derivatives, span in zip(self.each, self.spans, strict=True):
             if derivatives.structure is not None:
-                slope[own, own] = dense(derivatives.structure(x[own], w[own]))
+                slope[span, span] = dense(derivatives.structure(x[span], w[span]))
         return slope
 
     def inputs(self, part: int, x: Array, port: Any, u: Array) -> Array:
@@ -194,20 +194,20 @@ class PartDerivatives:
 
         The inputs u are those in the columns ``port``, others are zero; ``x`` is the state of all parts.
         """
-        derivatives, own = self.each[part], self.spans[part]
+        derivatives, span = self.each[part], self.spans[part]
         if derivatives.inputs is None:
             return np.zeros((self.systems[part].size,) * 2)
         every = np.zeros(self.systems[part].inputs_size)
         every[port] = u
-        return dense(derivatives.inputs(x[own], every))
+        return dense(derivatives.inputs(x[span], every))
 
     def outputs(self, part: int, x: Array, port: Any, w: Array) -> Array:
         """Derivative ∂(Bᵀw)/∂x of outputs of one part with respect to its own states, for the columns ``port`` of B.
 
         ``x`` is the state and ``w`` a costate of all parts.
         """
-        own, count = self.spans[part], self.systems[part].inputs_size
-        return self.each[part].of_outputs(x[own], w[own], np.arange(count)[port], count)
+        span, count = self.spans[part], self.systems[part].inputs_size
+        return self.each[part].of_outputs(x[span], w[span], np.arange(count)[port], count)
 
     @property
     def varying_ports(self) -> bool:

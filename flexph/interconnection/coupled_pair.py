@@ -43,7 +43,9 @@ def coupled(
         np.zeros(m),
         with_structure({name for s in whole.paired for name in s.means}),
         parts,
-        ports=merged("port", [spans.consecutive(spans.widths(x)) for x in kept], [own.size for own in pair.others]),
+        ports=merged(
+            "port", [spans.consecutive(spans.widths(x)) for x in kept], [entries.size for entries in pair.others]
+        ),
         derivatives=pair.derivatives(),
     )
 
@@ -80,12 +82,12 @@ class _Pair:
         if name == "J":
             return self._structure(*views)
         if name == "B":
-            columns = (view("B")[:, own] for view, own in zip(views, self.others, strict=True))
+            columns = (view("B")[:, entries] for view, entries in zip(views, self.others, strict=True))
             return block_diag(*columns, np.zeros((m, 0)))
         return block_diag(*(view(name) for view in views), np.zeros((m, m)))
 
     def _structure(self, one: View, two: View) -> Array:
-        b1, b2 = (view("B")[:, own] for view, own in zip((one, two), self.own, strict=True))
+        b1, b2 = (view("B")[:, entries] for view, entries in zip((one, two), self.own, strict=True))
         b1 = b1 @ dense(self.c(one.place, two.place))
         n, both, m = self.sizes[0], sum(self.sizes), self.multipliers
         J = np.zeros((both + m, both + m))
@@ -114,7 +116,9 @@ class _Pair:
         """Derivative ∂((J − R) w)/∂x of the pair for a fixed w."""
         (one, two), parts = self.parts.spans, self.parts
         both, slope = two.stop, parts.structure(x, w)
-        b1, b2 = (dense(s.B(x[at]))[:, own] for s, at, own in zip(self.systems, (one, two), self.own, strict=True))
+        b1, b2 = (
+            dense(s.B(x[at]))[:, entries] for s, at, entries in zip(self.systems, (one, two), self.own, strict=True)
+        )
         C, y1, y2 = dense(self.c(x[one], x[two])), b1.T @ w[one], b2.T @ w[two]
         force = w[both:] if self.multipliers else y2  # u₁ = −C force
         slope[one, one] -= parts.inputs(0, x, self.own[0], C @ force)

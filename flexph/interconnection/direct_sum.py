@@ -81,12 +81,12 @@ def merged(kind: str, names: Sequence[Mapping[str, slice]], sizes: Sequence[int]
     """
     together: dict[str, slice] = {}
     start = 0
-    for own, size in zip(names, sizes, strict=True):
-        own = {numbered(name, together): span for name, span in own.items()}
-        twice = set(own) & set(together)
+    for of_system, size in zip(names, sizes, strict=True):
+        of_system = {numbered(name, together): span for name, span in of_system.items()}
+        twice = set(of_system) & set(together)
         if twice:
             raise ValueError(f"{kind} names must differ between the systems, but several have {sorted(twice)}")
-        together |= spans.moved(own, start)
+        together |= spans.moved(of_system, start)
         start += size
     return together
 

@@ -113,7 +113,7 @@ def interchange(system: PHDAE, port: str) -> PHDAE:
     """
     system = without_feedthrough(system)
     n, m = system.inputs(system.sample, port).shape
-    own, kept = system.ports[port], {name: span for name, span in system.ports.items() if name != port}
+    columns, kept = system.ports[port], {name: span for name, span in system.ports.items() if name != port}
     others = spans.indices(kept.values())
 
     def matrix(name: str, views: Sequence[View], multiplier: Array) -> Array:
@@ -121,7 +121,7 @@ def interchange(system: PHDAE, port: str) -> PHDAE:
         if name == "z":
             return np.concatenate([view("z"), multiplier])
         if name == "J":
-            b = view("B")[:, own]
+            b = view("B")[:, columns]
             return np.block([[view("J"), b], [-b.T, np.zeros((m, m))]])
         if name == "B":
             return block_diag(view("B")[:, others], np.eye(m))
@@ -131,8 +131,8 @@ def interchange(system: PHDAE, port: str) -> PHDAE:
 
     def structure(x: Array, w: Array) -> Array:
         slope = of_parts.structure(x, w)
-        slope[:n, :n] += of_parts.inputs(0, x, own, w[n:])
-        slope[n:, :n] -= of_parts.outputs(0, x, own, w)
+        slope[:n, :n] += of_parts.inputs(0, x, columns, w[n:])
+        slope[n:, :n] -= of_parts.outputs(0, x, columns, w)
         return slope
 
     def inputs(x: Array, u: Array) -> Array:

@@ -97,8 +97,8 @@ def _parts(blocks: Mapping[str, LinearPHDAE]) -> dict[str, slice]:
     at = 0
     for name, block in blocks.items():
         size = lifted_size(block)
-        own = {f"{name}.{part}": s for part, s in block.parts.items()} or {name: slice(0, size)}
-        for full, s in own.items():
+        part_spans = {f"{name}.{part}": s for part, s in block.parts.items()} or {name: slice(0, size)}
+        for full, s in part_spans.items():
             if full in parts:
                 raise ValueError(f"two blocks have a part {full!r}: rename block {name!r} or the other")
             start, stop, _ = s.indices(size)

@@ -198,15 +198,15 @@ class Wiring:
 
     def _take(self, port: str, link: Link) -> Array:
         """Mark the columns of a port that a connection uses as connected, and return their indices."""
-        own = self._find(port)
-        places = range(own.size) if link.components is None else link.components
-        if max(places, default=0) >= own.size:
-            raise ValueError(f"{link}: no component {max(places)}, as port {port!r} has width {own.size}")
+        columns = self._find(port)
+        places = range(columns.size) if link.components is None else link.components
+        if max(places, default=0) >= columns.size:
+            raise ValueError(f"{link}: no component {max(places)}, as port {port!r} has width {columns.size}")
         for place in places:
-            other = self._used.setdefault(int(own[place]), link)
+            other = self._used.setdefault(int(columns[place]), link)
             if other is not link:
                 raise ValueError(f"component {place} of port {port!r} is connected twice: by {other} and by {link}")
-        return own[list(places)]
+        return columns[list(places)]
 
     def _find(self, port: str) -> Array:
         if port in self.columns:
@@ -293,8 +293,8 @@ class Wiring:
             self._find(port)
         ports: dict[str, slice] = {}
         columns: list[int] = []
-        for port, own in self.columns.items():
-            left = [int(i) for i in own if port in keep or int(i) not in self._used]
+        for port, of_port in self.columns.items():
+            left = [int(i) for i in of_port if port in keep or int(i) not in self._used]
             if left:
                 ports[port] = slice(len(columns), len(columns) + len(left))
                 columns += left

@@ -32,8 +32,8 @@ def cell_groups(mesh: meshio.Mesh) -> dict[str, Members]:
     none = np.zeros(0, dtype=int)
     for key in NUMBERED:
         for b, tag, name in _numbered(mesh, key):
-            own, cells = groups.setdefault(name, {}), np.flatnonzero(np.asarray(mesh.cell_data[key][b]) == tag)
-            own[b] = np.union1d(own.get(b, none), cells)
+            group, cells = groups.setdefault(name, {}), np.flatnonzero(np.asarray(mesh.cell_data[key][b]) == tag)
+            group[b] = np.union1d(group.get(b, none), cells)
     for key, data in mesh.cell_data.items():
         if key not in (*NUMBERED, *NO_GROUPS) and not key.startswith("gmsh:"):
             for name, members in _by_value(key, [np.asarray(values) for values in data]).items():

@@ -183,8 +183,8 @@ class _Writer:
             case ScheduledRelation(relation=relation, factor="input"):
                 return {"kind": "controlled", "law": self.value(relation, f"{path}.law")}
             case ScheduledRelation(relation=relation, factor=factor):
-                own = self.value(relation, f"{path}.law"), self.value(factor, f"{path}.factor")
-                return {"kind": "scheduled", "law": own[0], "factor": own[1]}
+                parts = self.value(relation, f"{path}.law"), self.value(factor, f"{path}.factor")
+                return {"kind": "scheduled", "law": parts[0], "factor": parts[1]}
             case Relation():
                 return _relation(value, lambda f: self.value(f, f"{path}.function"))
             case CreepLaw():

@@ -86,10 +86,10 @@ def sparse_blocks(shape: tuple[int, int], blocks: Iterable[tuple[int, int, Any]]
     """
     rows, columns, values = [], [], []
     for row, column, block in blocks:
-        own = block.tocoo() if sparse.issparse(block) else sparse.coo_array(block)
-        rows.append(own.row + row)
-        columns.append(own.col + column)
-        values.append(own.data)
+        coordinate = block.tocoo() if sparse.issparse(block) else sparse.coo_array(block)
+        rows.append(coordinate.row + row)
+        columns.append(coordinate.col + column)
+        values.append(coordinate.data)
     if not values:
         return no_entries(*shape)
     entries = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))

@@ -54,8 +54,8 @@ def divided(spans: Mapping[str, slice], name: str, parts: Mapping[str, int]) -> 
     if taken:
         raise ValueError(f"parts of {name!r} must have new names, but there are ports {taken} already")
     whole: dict[str, slice] = {}
-    for other, own in spans.items():
-        whole |= consecutive(parts, span.start or 0) if other == name else {other: own}
+    for other, span_of_other in spans.items():
+        whole |= consecutive(parts, span.start or 0) if other == name else {other: span_of_other}
     return whole
 
 

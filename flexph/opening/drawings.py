@@ -32,13 +32,13 @@ def scene_of_drawing(path: Path) -> Scene:
 
 def _parts(surface: PartSurface) -> list[Part]:
     """Scene parts for one part of a drawing: the faces of each port, with names such as ``rod.hole1``, and the rest."""
-    own, left = surface.part, np.ones(len(surface.triangles), dtype=bool)
+    solid, left = surface.part, np.ones(len(surface.triangles), dtype=bool)
     parts = []
-    for port in own.ports:
+    for port in solid.ports:
         held = np.isin(surface.faces, port.faces)
         left &= ~held
-        parts.append(_part(f"{own.name}.{port.name}", ROUND.get(port.kind, "body"), surface, held))
-    return [part for part in (_part(own.name, "body", surface, left), *parts) if len(part.cells)]
+        parts.append(_part(f"{solid.name}.{port.name}", ROUND.get(port.kind, "body"), surface, held))
+    return [part for part in (_part(solid.name, "body", surface, left), *parts) if len(part.cells)]
 
 
 def _part(name: str, kind: PartKind, surface: PartSurface, held: Array) -> Part:

@@ -74,13 +74,15 @@ def _parts(name: str, points: Array, cells: Cells, data: Mapping[str, Array]) ->
     """
     filled = [(kind, nodes) for kind, nodes in cells if len(nodes)]
     largest = max((dimension(kind) for kind, _ in filled), default=0)
-    own = [(kind, nodes) for kind, nodes in filled if dimension(kind) == largest]
+    of_dimension = [(kind, nodes) for kind, nodes in filled if dimension(kind) == largest]
     if largest == 0:
         return []
     if largest == 1:
-        return [_lines(name, points, np.vstack([nodes[:, :2] for _, nodes in own])[:LINES])]
-    titles = [name if len(own) == 1 else f"{name}, {kind}" for kind, _ in own]
-    return [_surface(title, points, kind, nodes, data) for title, (kind, nodes) in zip(titles, own, strict=True)]
+        return [_lines(name, points, np.vstack([nodes[:, :2] for _, nodes in of_dimension])[:LINES])]
+    titles = [name if len(of_dimension) == 1 else f"{name}, {kind}" for kind, _ in of_dimension]
+    return [
+        _surface(title, points, kind, nodes, data) for title, (kind, nodes) in zip(titles, of_dimension, strict=True)
+    ]
 
 
 def _surface(name: str, points: Array, kind: str, nodes: Array, data: Mapping[str, Array]) -> Part:

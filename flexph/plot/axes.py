@@ -82,10 +82,10 @@ def draw(panels: Sequence[Panel], ax: Any, *, size: tuple[float, float]) -> list
     """
     heights = [panel.height for panel in panels]
     axes = axes_of(ax, len(panels), size=size, height_ratios=heights)
-    for panel, own in zip(panels, axes, strict=True):
-        draw_panel(panel, own)
-        if ax is None and own is not axes[-1] and panel.over == panels[-1].over:
-            own.set_xlabel("")
+    for panel, axis in zip(panels, axes, strict=True):
+        draw_panel(panel, axis)
+        if ax is None and axis is not axes[-1] and panel.over == panels[-1].over:
+            axis.set_xlabel("")
     return axes
 
 

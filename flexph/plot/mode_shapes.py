@@ -88,17 +88,17 @@ def modes(mechanism: Mechanism, about: Pose | State, modes: Eigenmodes, ax: Any 
     at_rest = np.vstack(shapes.points)
     length = scale * float(np.ptp(at_rest, axis=0).max())
     prefix = prefix_of([np.array([length])], "m")
-    for k, own in enumerate(axes):
-        (_draw_in_plane if flat else _draw_in_space)(own, shapes, k, length)
+    for k, axis in enumerate(axes):
+        (_draw_in_plane if flat else _draw_in_space)(axis, shapes, k, length)
         frequency = f"{modes.frequencies[k]:.5g} rad/s, {modes.frequencies[k] / (2.0 * math.pi):.4g} Hz"
         scaled = f"largest displacement drawn as {length / PREFIXES[prefix]:.3g} {prefix}m"
-        own.set_title(f"mode {k + 1}: {frequency}\n{scaled}", fontsize="small")
-        own.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
+        axis.set_title(f"mode {k + 1}: {frequency}\n{scaled}", fontsize="small")
+        axis.set(xlabel="x [m]", ylabel="y [m]", aspect="equal")
     if flat and len(axes):  # panels of one size
-        limits = np.array([[own.get_xlim(), own.get_ylim()] for own in axes])
+        limits = np.array([[axis.get_xlim(), axis.get_ylim()] for axis in axes])
         (left, bottom), (right, top) = limits[:, :, 0].min(axis=0), limits[:, :, 1].max(axis=0)
-        for own in axes:
-            own.set(xlim=(left, right), ylim=(bottom, top))
+        for axis in axes:
+            axis.set(xlim=(left, right), ylim=(bottom, top))
     return axes
 
 

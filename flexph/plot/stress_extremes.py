@@ -67,7 +67,7 @@ def quantities(body: AnyBody) -> dict[str, StressQuantity]:
     if view is None or not body.stress_size:
         return {}
     whole = {} if kind is None else {LABELS[kind]: _largest(LABELS[kind], list(points.values()))}
-    tensors = {name: _largest(f"{name}, von Mises", [own]) for name, own in points.items()}
+    tensors = {name: _largest(f"{name}, von Mises", [group]) for name, group in points.items()}
     return whole | tensors | {name: _linear(name, field) for name, field in view.stresses.items()}
 
 
@@ -81,8 +81,8 @@ def reported_quantities(body: AnyBody) -> list[str]:
 
 
 def _largest(name: str, points: Sequence[StressPoints]) -> StressQuantity:
-    of = lambda state: np.max([own.largest(own.von_mises(state)) for own in points], axis=0)  # noqa: E731
-    return StressQuantity(name, points[0].unit, of, sum(own.numbers for own in points))
+    of = lambda state: np.max([group.largest(group.von_mises(state)) for group in points], axis=0)  # noqa: E731
+    return StressQuantity(name, points[0].unit, of, sum(group.numbers for group in points))
 
 
 def _linear(name: str, field: StressField) -> StressQuantity:
@@ -96,13 +96,13 @@ def stress_extremes(solution: Solution, body: str, quantity: str, *, times: Arra
     The largest stresses of cells are also accepted under the sensor names ``von_mises`` and ``axial_size``. Raises
     ValueError for an unknown body or quantity.
     """
-    own = check.lookup("body", body, solution.mechanism.bodies)
-    known, kind = quantities(own), kind_of(own)
+    flexible_body = check.lookup("body", body, solution.mechanism.bodies)
+    known, kind = quantities(flexible_body), kind_of(flexible_body)
     short = {kind: known[LABELS[kind]]} if kind is not None and known else {}
     asked = check.lookup("stress quantity", quantity, known | short, f"body {body!r}")
-    assert own.view is not None
+    assert flexible_body.view is not None
     pick = np.arange(len(solution.times)) if times is None else times
-    places, shares = drawn_places(own.view, ends=asked.ends)
+    places, shares = drawn_places(flexible_body.view, ends=asked.ends)
     low, high = np.full(len(places), np.inf), np.full(len(places), -np.inf)
     largest, where = [], []
     for some in chunks(pick, asked.numbers):

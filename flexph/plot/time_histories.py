@@ -160,8 +160,8 @@ def ledger_panels(run: Result) -> list[Panel]:
 
 
 def _energies(times: Array, account: Ledger) -> tuple[Curve, ...]:
-    own = [word for word in KINDS if any(name.startswith(word) for name in account.energy)]
-    kinds = [Curve(times, account.kind(word), KINDS[word]) for word in own]
+    words = [word for word in KINDS if any(name.startswith(word) for name in account.energy)]
+    kinds = [Curve(times, account.kind(word), KINDS[word]) for word in words]
     return (*kinds, Curve(times, account.total_energy, "total", "dotted", "black"))
 
 

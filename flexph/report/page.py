@@ -62,8 +62,8 @@ def packed(values: Array) -> dict[str, str]:
     fits = np.allclose(single, values, rtol=1e-6, atol=0.0, equal_nan=True) and len(np.unique(single)) == len(
         np.unique(values)
     )
-    own, kind = (single, "f4") if fits else (values.astype(np.float64), "f8")
-    return {"kind": kind, "data": base64.b64encode(np.ascontiguousarray(own).tobytes()).decode("ascii")}
+    stored, kind = (single, "f4") if fits else (values.astype(np.float64), "f8")
+    return {"kind": kind, "data": base64.b64encode(np.ascontiguousarray(stored).tobytes()).decode("ascii")}
 
 
 def _panel(panel: Panel, height: float) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def write_case_report(
     moving = list(about["scenes"].items())[:VIEWS]
     sections = [
         *([Section("Warnings", warned)] if warned else []),
-        *(Section(f"{name} in motion", [scene_view(own, name)]) for name, own in moving),
+        *(Section(f"{name} in motion", [scene_view(view, name)]) for name, view in moving),
         *runs,
         Section("Pictures", [Picture(path) for path in pictures[:PICTURES]]),
         Section(
@@ -129,9 +129,9 @@ def _listed(folder: Path, files: Sequence[Path]) -> list[tuple[str, int]]:
 
     A folder of many files is one entry.
     """
-    own = {parent: [p for p in files if p.parent == parent] for parent in {p.parent for p in files}}
+    by_folder = {parent: [p for p in files if p.parent == parent] for parent in {p.parent for p in files}}
     rows = []
-    for parent, inside in sorted(own.items()):
+    for parent, inside in sorted(by_folder.items()):
         name = parent.relative_to(folder).as_posix()
         if len(inside) > MANY and parent != folder:
             rows.append((f"{name}/ ({len(inside)} files)", sum(p.stat().st_size for p in inside)))
@@ -183,7 +183,7 @@ def _of_parts(result: Any) -> list[Section]:
 
 def figure_words(name: str) -> str:
     """Readable name of a number with its unit: ``omega_min_rad_s`` becomes "omega min [rad/s]"."""
-    ending = max((own for own in UNITS if name.endswith(f"_{own}")), key=len, default="")
+    ending = max((unit for unit in UNITS if name.endswith(f"_{unit}")), key=len, default="")
     words = name.removesuffix(f"_{ending}").replace("_", " ")
     return f"{words} [{UNITS[ending]}]" if ending and words else name.replace("_", " ")
 
@@ -194,11 +194,11 @@ def flat(figures: Mapping[str, Any], name: str = "") -> Iterator[tuple[str, Any]
     A list becomes text.
     """
     for key, value in figures.items():
-        own = f"{name} {key}".strip()
+        path = f"{name} {key}".strip()
         if isinstance(value, Mapping):
-            yield from flat(value, own)
+            yield from flat(value, path)
         elif isinstance(value, np.ndarray | list | tuple):
             entries = np.asarray(value).ravel()[:12].tolist()
-            yield own, ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in entries)
+            yield path, ", ".join(f"{v:.6g}" if isinstance(v, float) else str(v) for v in entries)
         else:
-            yield own, _plain(value)
+            yield path, _plain(value)

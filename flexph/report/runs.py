@@ -181,11 +181,11 @@ def fewer_steps(run: Solution, most: int) -> Solution:
 
 def _extremes(run: Solution) -> list[StressExtremes]:
     """Largest stresses over time, of each stress quantity, for the first BODIES bodies that have stresses."""
-    own = _stressed(run)
-    times = times_to_look_at(run.mechanism.bodies.values(), len(run.times)) if own else np.zeros(0, dtype=int)
+    stressed = _stressed(run)
+    times = times_to_look_at(run.mechanism.bodies.values(), len(run.times)) if stressed else np.zeros(0, dtype=int)
     return [
         stress_extremes(run, name, quantity, times=times)
-        for name, body in list(own.items())[:BODIES]
+        for name, body in list(stressed.items())[:BODIES]
         for quantity in reported_quantities(body)
     ]
 
@@ -198,7 +198,7 @@ def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:
     """Table of the largest stresses of bodies with position and time, and charts against time."""
     if not extremes:
         return []
-    own = _stressed(run)
+    stressed = _stressed(run)
     head = ("body", "stress", "largest", "unit", "where in the body [m]", "at t [s]")
     rows = [
         (e.body, words_of(e.quantity), *prefixed(e), ", ".join(f"{x:.4g}" for x in e.places[e.worst]), e.time)
@@ -212,7 +212,7 @@ def _stresses(run: Solution, extremes: list[StressExtremes]) -> list[Block]:
     panels = [Panel(largest_of(own_curves), "largest", unit) for unit, own_curves in curves.items()]
     charts = [Chart(panels)] if len(run.times) > 1 else []
     left = [Text(WHERE)]
-    left += [Text(f"{len(own) - BODIES} more bodies are left out.")] if len(own) > BODIES else []
+    left += [Text(f"{len(stressed) - BODIES} more bodies are left out.")] if len(stressed) > BODIES else []
     return [Table(head, rows), *left, *_of_fewer(run, min(len(e.times) for e in extremes)), *charts]
 
 

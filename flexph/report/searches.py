@@ -56,12 +56,12 @@ def _history(runs: Any, facts: Mapping[str, Any]) -> list[Panel]:
     recorded runs, ``facts`` as for :func:`write_search_report`.
     """
     numbers = np.arange(1, runs.sizes["sample"] + 1, dtype=float)
-    own = sum(weight * runs[name].values for name, weight in facts["weights"].items())
+    objective = sum(weight * runs[name].values for name, weight in facts["weights"].items())
 
     def curve(values: Array, label: str) -> Curve:
         return Curve(numbers, np.asarray(values, dtype=float), label)
 
-    panels = [Panel((curve(own, facts["objective"]),), "objective", over="run")]
+    panels = [Panel((curve(objective, facts["objective"]),), "objective", over="run")]
     over = []
     for name, (least, largest) in facts["limits"].items():
         size = max(abs(least or 0.0), abs(largest or 0.0)) or 1.0
@@ -81,8 +81,8 @@ def _limits(best: Any, limits: Mapping[str, tuple[float | None, float | None]]) 
     head = ("value", "at the optimum", "lower limit", "upper limit", "at its limit", "objective per unit of the limit")
     rows = []
     for name, ends in limits.items():
-        own, side = np.ravel(best.values[name]), best.active.get(name, "")
-        value = float(own.max() if side != "least" else own.min())
+        limited, side = np.ravel(best.values[name]), best.active.get(name, "")
+        value = float(limited.max() if side != "least" else limited.min())
         bounds = tuple("" if end is None else float(end) for end in ends)
         rows.append((name, value, *bounds, side, best.multipliers.get(name, "")))
     if not rows:
@@ -106,9 +106,9 @@ def _sensitivities(best: Any, facts: Mapping[str, Any]) -> list[Block]:
     blocks: list[Block] = [Text(words)]
     names = {"The objective": facts["weights"], **{name: {name: 1.0} for name in facts["limits"]}}
     for name, weights in names.items():
-        if any(np.size(best.values[own]) != 1 for own in weights):
+        if any(np.size(best.values[other]) != 1 for other in weights):
             continue
-        value = sum(weight * float(np.ravel(best.values[own])[0]) for own, weight in weights.items())
+        value = sum(weight * float(np.ravel(best.values[other])[0]) for other, weight in weights.items())
         shares = {
             key: 100.0 * (up - low) / (abs(value) or 1.0) * _sum(best.derivatives, weights, key)
             for key, (low, up) in facts["bounds"].items()

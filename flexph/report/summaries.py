@@ -55,7 +55,7 @@ def summary_of(run: Result, forces: Sequence[LargestForce] = (), stresses: Seque
 
 def quantity_text(value: float, unit: str) -> str:
     """Text of a number in a unit with a prefix."""
-    factor, prefix = next((own for own in PREFIXES if abs(value) >= own[0]), (1.0, ""))
+    factor, prefix = next((scale for scale in PREFIXES if abs(value) >= scale[0]), (1.0, ""))
     return f"{value / factor:.3g} {prefix}{unit}"
 
 
@@ -107,7 +107,9 @@ def _controller_inputs(run: Solution) -> list[Block]:
         rows.append((port, float(size.max()), unit, float(run.times[1 + size.argmax()]) if size.any() else ""))
         curves = by_kind.setdefault((quantity, unit), [])
         names = [port] if values.shape[1] == 1 else [f"{port} {axis}" for axis in "xyz"[: values.shape[1]]]
-        curves += [Curve(run.times[1:], own, name) for own, name in zip(values.T, names, strict=False) if own.any()]
+        curves += [
+            Curve(run.times[1:], column, name) for column, name in zip(values.T, names, strict=False) if column.any()
+        ]
     panels = [Panel(largest_of(curves), f"{kind[0]} held", kind[1]) for kind, curves in by_kind.items() if curves]
     table = [Table(("port", "largest input", "unit", "held up to t [s]"), rows)] if rows else []
     return [*table, *([Chart(panels)] if panels else [])]

@@ -142,15 +142,15 @@ class Solution(MotionByName, Result, Memo):
         last = self.multipliers[-1] if len(self.multipliers) else last
         if own_mechanism is not self.mechanism:
             x, last, anchors = narrowed(own_mechanism, self.mechanism, (x, last, anchors))
-        states = {name: own[-1] for name, own in self.controller_states.items()}
+        states = {name: values[-1] for name, values in self.controller_states.items()}
         controllers = states | dict(self.controller_memories)
         reached, stepped = float(self.times[-1]), len(self.multipliers) > 0
-        own: dict[str, Any] = {
+        values: dict[str, Any] = {
             "controllers": controllers,
             "joint_forces": stepped,
             "bodies": tuple(self.mechanism.bodies),
         }
-        return State(reached, x, last, anchors, self.memory, **own)
+        return State(reached, x, last, anchors, self.memory, **values)
 
     @property
     def final_mechanism(self) -> Mechanism:

@@ -80,10 +80,10 @@ class Chain:
         for n, parent in self._parents:
             before = None if parent < 0 else moved[parent]
             turn, shift = (np.eye(dim), np.zeros(dim)) if before is None else before[:2]
-            own, along = self.twists[n].motion(target[n] - self.origin[n])
+            turned, along = self.twists[n].motion(target[n] - self.origin[n])
             spin = turned_spins(turn[None], self.twists[n].spin[None])[0]
             velocity = turn @ self.twists[n].velocity - sweep(spin[None], shift[None])[0]
-            moved[n] = JointMotion(turn @ own, shift + turn @ along, Twist(velocity, spin))
+            moved[n] = JointMotion(turn @ turned, shift + turn @ along, Twist(velocity, spin))
         return [one for one in moved if one is not None]
 
     def pose(self, target: Array) -> Placed:
@@ -125,7 +125,7 @@ class Chain:
             parents.append((int(n), int(outer[-1]) if outer else -1))
         self._parents = parents
         inner = [[n for n in order if self.moved[n, body]] for body in range(self.moved.shape[1])]
-        self._last = [int(own[-1]) if own else -1 for own in inner]
+        self._last = [int(joints_inside[-1]) if joints_inside else -1 for joints_inside in inner]
 
     def _read(self, unit_velocities: Array) -> bool:
         """Store the twist of each joint at home, and which bodies it moves, from the rigid velocities at unit rates.
@@ -138,16 +138,16 @@ class Chain:
         spin = spin_map(rotations) @ unit_velocities[bodies * dim :].reshape(bodies, spins(dim), -1)
         small, moved = SMALL * float(np.abs(unit_velocities).max(initial=0.0)), []
         for v, w in zip(np.moveaxis(velocity, 2, 0), np.moveaxis(spin, 2, 0), strict=True):
-            own = (np.abs(v) > small).any(axis=1) | (np.abs(w) > small).any(axis=1)
-            if not own.any():
+            moving = (np.abs(v) > small).any(axis=1) | (np.abs(w) > small).any(axis=1)
+            if not moving.any():
                 return False
             of = v - sweep(w, centres)  # velocity of each body at the origin of the world
-            twist = Twist(of[own][0], w[own][0])
-            apart = max(np.abs(of[own] - twist.velocity).max(), np.abs(w[own] - twist.spin).max())
+            twist = Twist(of[moving][0], w[moving][0])
+            apart = max(np.abs(of[moving] - twist.velocity).max(), np.abs(w[moving] - twist.spin).max())
             if apart > small * (1.0 + float(np.abs(centres).max())):
                 return False
             self.twists.append(twist)
-            moved.append(own)
+            moved.append(moving)
         self.moved = np.array(moved)
         return True
 

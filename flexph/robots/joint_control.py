@@ -83,7 +83,7 @@ def computed_torque(
     if reference.size != len(names) or not set(reference.names) <= set(names):
         raise ValueError(f"reference must be a motion of the coordinates {', '.join(names)}, got {reference!r}")
     order = [reference.names.index(name) for name in names] if reference.names else list(range(len(names)))
-    gains = [_gains(what, own, names) for what, own in (("stiffness", stiffness), ("damping", damping))]
+    gains = [_gains(what, gain, names) for what, gain in (("stiffness", stiffness), ("damping", damping))]
     kinematics.inputs(kinematics.values(kinematics.home), np.ones(len(names)), ports)
     law = _Law(kinematics, reference, order, tuple(ports), gains[0], gains[1])
     rates = {f"{name} rate": rate_of(quantity) for name, quantity in kinematics.coordinates.items()}

@@ -86,8 +86,8 @@ class JointSpace:
         self.names = tuple(coordinates)
         self.model = Model(mechanism.bodies, (*joints, *elements), mechanism.gravity)
         a = self.model.network.arrays
-        own = [m for m, _ in measures(self.model.connections)]
-        self.order = np.array([own.index(f"{name}: 0") for name in self.names], dtype=int)
+        measured = [m for m, _ in measures(self.model.connections)]
+        self.order = np.array([measured.index(f"{name}: 0") for name in self.names], dtype=int)
         self.turning = np.array([e.form.measures[0].kind == "angle" for e in elements])
         self.size, self.length = self.model.layout.velocities - self.model.layout.flexible, lever(a)
         self.home: Placed = (home.centres, home.rotations)
@@ -334,8 +334,8 @@ def _turns(gear: Connection, mechanism: Mechanism) -> bool:
     bodies = [port.partition(".")[0] for port in gear.ports if isinstance(port, str)]
     others = [c.ports for c in mechanism.connections if c.rows and c is not gear]
     return any(
-        all(isinstance(port, Ground) or port.partition(".")[0] == own for ports in bound for port in ports)
-        for own, bound in ((own, [p for p in others if _touches(p, own)]) for own in bodies)
+        all(isinstance(port, Ground) or port.partition(".")[0] == body for ports in bound for port in ports)
+        for body, bound in ((body, [p for p in others if _touches(p, body)]) for body in bodies)
         if bound
     )
 

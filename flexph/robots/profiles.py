@@ -116,12 +116,12 @@ def polynomial(
     if accelerations is not None and degree == 3:
         raise ValueError("accelerations= needs degree=5: a cubic has values and rates at its ends")
     x0, x1 = _numbers("start", start, form), _numbers("end", end, form)
-    v0, v1 = (_numbers("rates", own, form) for own in rates or (None, None))
+    v0, v1 = (_numbers("rates", given, form) for given in rates or (None, None))
     if degree == 3:
         c2, c3 = 3.0 * (x1 - x0) - T * (2.0 * v0 + v1), 2.0 * (x0 - x1) + T * (v0 + v1)
         powers = [x0, v0, c2 / T**2, c3 / T**3]
     else:
-        a0, a1 = (_numbers("accelerations", own, form) for own in accelerations or (None, None))
+        a0, a1 = (_numbers("accelerations", given, form) for given in accelerations or (None, None))
         d, v, w = x1 - x0 - T * v0 - 0.5 * T**2 * a0, T * (v1 - v0) - T**2 * a0, T**2 * (a1 - a0)
         powers = [x0, v0, 0.5 * a0, (10.0 * d - 4.0 * v + 0.5 * w) / T**3]
         powers += [(-15.0 * d + 7.0 * v - w) / T**4, (6.0 * d - 3.0 * v + 0.5 * w) / T**5]
@@ -230,7 +230,7 @@ def spline(
     names: tuple[str, ...] = ()
     if isinstance(points, Mapping):
         names = tuple(points)
-        rows = np.stack([check.array(f"points[{n!r}]", own, (grid.size,)) for n, own in points.items()], axis=1)
+        rows = np.stack([check.array(f"points[{n!r}]", values, (grid.size,)) for n, values in points.items()], axis=1)
         form = Coordinates(len(names), names, False)
     else:
         rows = check.array("points", points, (grid.size,) if np.ndim(points) == 1 else (grid.size, None))
@@ -240,7 +240,7 @@ def spline(
         raise ValueError(f"rates= needs ends='clamped', got {ends!r}")
     condition: Any = ends
     if ends == "clamped":
-        condition = tuple((1, _numbers("rates", own, form)) for own in rates or (None, None))
+        condition = tuple((1, _numbers("rates", values, form)) for values in rates or (None, None))
     curve = scipy.interpolate.CubicSpline(grid, rows, bc_type=condition)
     coefficients = np.moveaxis(np.asarray(curve.c)[::-1], 0, -1)
     return Motion(grid, coefficients, form.names, form.scalar)

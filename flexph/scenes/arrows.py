@@ -29,9 +29,9 @@ def spatial(vectors: Array) -> Array:
     """Vectors (…, d) of the plane or of space as vectors (…, 3), padded with zeros."""
     if vectors.shape[-1] == 3:
         return vectors
-    own = np.zeros((*vectors.shape[:-1], 3))
-    own[..., : vectors.shape[-1]] = vectors
-    return own
+    padded = np.zeros((*vectors.shape[:-1], 3))
+    padded[..., : vectors.shape[-1]] = vectors
+    return padded
 
 
 def axes_from(x: Array, y: Array) -> Array:
@@ -80,10 +80,10 @@ class PortPlaces:
 
     def _deflection(self, port: str) -> Array:
         """Displacement (k, 3) [m] of a port due to the deformation of its body, in world axes."""
-        (body, at), (name, _, own) = self._owner(port), port.partition(".")
+        (body, at), (name, _, port_name) = self._owner(port), port.partition(".")
         rotations = self.motion.rotations(name)
         if isinstance(body, SplitBody):
-            at, rotations = body.ports[own], rotations[..., body.node_of(own), :, :]
+            at, rotations = body.ports[port_name], rotations[..., body.node_of(port_name), :, :]
         local = np.asarray((at.shape @ self.motion.deformation(name).reshape(self.times, -1).T).T)
         return spatial(np.einsum("kij,kj->ki", rotations.reshape(self.times, *rotations.shape[-2:]), local))
 

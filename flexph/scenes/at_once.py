@@ -147,10 +147,10 @@ class _RigidParts:
             return {}
         centres, rotations = self._frames(motion)
         points = centres[self._owner] + np.einsum("pij,pj->pi", rotations[self._owner], self._local)
-        own = np.split(points, self._ends)
+        parts_here = np.split(points, self._ends)
         return {
             number: replace(part, points=place[None])
-            for (number, part), place in zip(self._parts.items(), own, strict=True)
+            for (number, part), place in zip(self._parts.items(), parts_here, strict=True)
         }
 
 
@@ -171,7 +171,7 @@ def _owner_of(connection: Connection) -> tuple[str, Hashable]:
         ports = [str(port).partition(".") for port in (sign.port, sign.axes or sign.port)]
         names |= {name for name, _, _ in ports}
         direction = None if sign.direction is None else tuple(map(float, sign.direction))
-        key.append((sign.kind, *(own for _, _, own in ports), direction, sign.radius))
+        key.append((sign.kind, *(port_key for _, _, port_key in ports), direction, sign.radius))
     return (names.pop(), tuple(key)) if len(names) == 1 else ("", ())
 
 
@@ -188,14 +188,14 @@ def _tables(mechanism: Model, names: Sequence[str]) -> dict[str, Array]:
     if not names[0]:
         return {}
     parts, first = mechanism.layout.parts, names[0]
-    own = [part.partition(".")[2] for part in parts if part.partition(".")[0] == first]
+    part_names = [part.partition(".")[2] for part in parts if part.partition(".")[0] == first]
     whole = np.arange(mechanism.layout.size)
-    return {part: np.stack([whole[parts[f"{name}.{part}"]] for name in names]) for part in own}
+    return {part: np.stack([whole[parts[f"{name}.{part}"]] for name in names]) for part in part_names}
 
 
 def _row(part: Part, row: int, name: str) -> Part:
     """Part at the time with the index ``row`` only, with another name."""
     pick = slice(row, row + 1)
-    fields = {own: replace(field, values=field.values[pick]) for own, field in part.point_fields.items()}
+    fields = {field_name: replace(field, values=field.values[pick]) for field_name, field in part.point_fields.items()}
     deformation = part.deformation[pick] if len(part.deformation) > 1 else part.deformation
     return replace(part, name=name, points=part.points[pick], deformation=deformation, point_fields=fields)

@@ -87,7 +87,7 @@ def read_scene(path: str | Path) -> Scene:
 def block_of(part: Part, group: str | None = None) -> Block:
     """Part as a block of a VTKHDF file, in a ``group``, by default that of its kind."""
     fields = {"point_data": part.point_fields, "cell_data": part.cell_fields}
-    attributes = {kind: {name: _attributes(f) for name, f in own.items()} for kind, own in fields.items()}
+    attributes = {kind: {name: _attributes(f) for name, f in of_kind.items()} for kind, of_kind in fields.items()}
     about = {"kind": part.kind, "fields": attributes}
     return Block(part.name, group or GROUPS[part.kind], ((part.cell_type, part.cells),), [_frames(part)], about)
 

@@ -67,7 +67,7 @@ def mode_scene(
         _parts_of_mode(_displaced_states(mechanism, x, modes.shapes[:, k].real, extent), swing, size)
         for k in range(count)
     ]
-    joined = tuple(_in_a_row(own) for own in zip(*parts, strict=True))
+    joined = tuple(_in_a_row(column) for column in zip(*parts, strict=True))
     captions = tuple(caption for k in range(count) for caption in [_caption(modes, k, scale * extent)] * frames)
     times = np.concatenate([k + phase for k in range(count)])
     bodies = [part for part in joined if part.kind == "body"]
@@ -94,7 +94,7 @@ def _displaced_states(mechanism: Mechanism, x: Array, shape: Array, extent: floa
     for factor in (SMALL / fastest, -SMALL / fastest):
         rotation = c.R @ cayley(0.5 * factor * turn, mechanism.layout.dim)
         moved.append(c._replace(r=c.r + factor * r, R=rotation, u=c.u + factor * u))
-    return Rows(mechanism, np.array([flat(mechanism, own) for own in moved]))
+    return Rows(mechanism, np.array([flat(mechanism, displaced) for displaced in moved]))
 
 
 def _rates(mechanism: Model, c: Configuration, shape: Array) -> tuple[Array, Array, Array]:
@@ -126,8 +126,8 @@ def _parts_of_mode(around: Rows, swing: Array, size: float) -> list[Part]:
     mechanism = around.mechanism
     bodies = [body_part(around, name, size) for name, body in mechanism.bodies.items() if body.view is not None]
     moved = [part.points[1] - part.points[2] for part in bodies]
-    largest = max([float(np.linalg.norm(own, axis=1).max()) for own in moved], default=0.0) or 1.0
-    swung = [_swung(part, own / largest, swing) for part, own in zip(bodies, moved, strict=True)]
+    largest = max([float(np.linalg.norm(displacement, axis=1).max()) for displacement in moved], default=0.0) or 1.0
+    swung = [_swung(part, displacement / largest, swing) for part, displacement in zip(bodies, moved, strict=True)]
     shown = shown_connections(mechanism)
     places = [_ModePlacements(PortPlaces(around, 3, c.ports[0]), swing / largest) for c in shown]
     joints = [connection_part(at, c, size) for at, c in zip(places, shown, strict=True)]

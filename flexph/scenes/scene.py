@@ -172,13 +172,13 @@ class Part:
 
     def mapped(self, change: Callable[[Array], Array]) -> Part:
         """Copy of the part with ``change``, such as a choice of times, applied to all arrays that depend on time."""
-        own = lambda fields: {name: replace(f, values=change(f.values)) for name, f in fields.items()}  # noqa: E731
+        changed = lambda fields: {name: replace(f, values=change(f.values)) for name, f in fields.items()}  # noqa: E731
         return replace(
             self,
             points=change(self.points) if self.moves else self.points,
             deformation=change(self.deformation) if self.deformation.shape[1] else self.deformation,
-            point_fields=own(self.point_fields),
-            cell_fields=own(self.cell_fields),
+            point_fields=changed(self.point_fields),
+            cell_fields=changed(self.cell_fields),
         )
 
 

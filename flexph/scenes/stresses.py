@@ -68,8 +68,8 @@ def stresses_of(body: AnyBody, state: BodyState) -> dict[str, Field]:
     drawn: CellsAtPoints = body.once(_cells_at_points)
     fields: dict[str, Field] = {}
     if kind is not None:
-        own = drawn.values(largest_in_cells(body, state), np.maximum)
-        fields[LABELS[kind]] = Field(next(iter(stress_points(body).values())).unit, own)
+        of_cells = drawn.values(largest_in_cells(body, state), np.maximum)
+        fields[LABELS[kind]] = Field(next(iter(stress_points(body).values())).unit, of_cells)
     if view.sections is not None:
         corners = view.sections.axial(state.stress).reshape(len(state.stress), -1)
         axial = corners if view.sweep is not None else corners[:, drawn.used]

@@ -57,10 +57,10 @@ def outer_triangles(cells: Array, cell_type: str) -> Array:
     facets = FACETS[cell_type.rstrip("0123456789")]
     triangles = []
     for corners in (3, 4):
-        own = [cells[:, facet] for facet in facets if len(facet) == corners]
-        if not own:
+        of_shape = [cells[:, facet] for facet in facets if len(facet) == corners]
+        if not of_shape:
             continue
-        rings = np.vstack(own)
+        rings = np.vstack(of_shape)
         _, first, count = np.unique(np.sort(rings, axis=1), axis=0, return_index=True, return_counts=True)
         rings = rings[first[count == 1]]
         triangles += [rings[:, [0, k, k + 1]] for k in range(1, corners - 1)]
@@ -90,10 +90,10 @@ def _thin(view: View, size: float) -> Surface:
     places = np.pad(view.points, [(0, 0), (0, 3 - d)])
     shapes = [sphere_shape(0.9 * size, centre=x) for x in places[np.unique(view.cells)]] if _is_mass(view) else []
     bars = [] if _is_mass(view) else [tube(places[cell][None], 0.45 * size) for cell in view.cells]
-    own = [(s.points, s.triangles) for s in shapes] + [(b.points[0], b.triangles) for b in bars]
-    starts = np.cumsum([0, *(len(points) for points, _ in own)])
-    points = np.vstack([p for p, _ in own])
-    triangles = np.vstack([t + start for (_, t), start in zip(own, starts, strict=False)])
+    surfaces = [(s.points, s.triangles) for s in shapes] + [(b.points[0], b.triangles) for b in bars]
+    starts = np.cumsum([0, *(len(points) for points, _ in surfaces)])
+    points = np.vstack([p for p, _ in surfaces])
+    triangles = np.vstack([t + start for (_, t), start in zip(surfaces, starts, strict=False)])
     if view.shape.shape[0] == len(view.points) < len(view.points) * d:  # of a body of nodes: both ends of a bar
         ends = np.concatenate(
             [np.asarray(_nearer(bar.points[0], places[c])) for bar, c in zip(bars, view.cells, strict=True)]

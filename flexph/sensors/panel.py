@@ -53,8 +53,8 @@ class Panel:
         springs, count = self._arrays.springs, len(order)
         self._readings: dict[str, int | list[int]] = {}  # among measures and, behind them, their rates
         for element, (name, quantity) in zip(elements, measured.items(), strict=True):
-            own = [order[f"{name}: {i}"] + count * quantity.is_rate for i in range(len(element.form.measures))]
-            self._readings[name] = own[0] if quantity.scalar else own
+            places = [order[f"{name}: {i}"] + count * quantity.is_rate for i in range(len(element.form.measures))]
+            self._readings[name] = places[0] if quantity.scalar else places
         self.angles = springs.length_product.size + springs.component_product.size
         self.size = springs.stiffness.size
         """Number of measures."""
@@ -85,10 +85,10 @@ class Panel:
         if all sensors have numbers.
         """
         names, ends = tuple(self._readings), np.cumsum([0, *map(len, self.places.values())]).tolist()
-        if all(isinstance(own, int) for own in self._readings.values()):
+        if all(isinstance(place, int) for place in self._readings.values()):
             return names, None
         ends_of = zip(self._readings.values(), ends[:-1], ends[1:], strict=True)
-        return names, [(i, None if isinstance(own, int) else j) for own, i, j in ends_of]
+        return names, [(i, None if isinstance(place, int) else j) for place, i, j in ends_of]
 
     def read(self, x: Array, near: Sequence[float] | None = None) -> tuple[dict[str, Any], list[float]]:
         """Readings by name at a flat state, and the values of all measures.
@@ -103,8 +103,8 @@ class Panel:
                     values[i] += FULL * round((near[i] - values[i]) / FULL)
         whole = values + rates
         readings: dict[str, Any] = {
-            name: whole[own] if isinstance(own, int) else np.array([whole[i] for i in own])
-            for name, own in self._readings.items()
+            name: whole[place] if isinstance(place, int) else np.array([whole[i] for i in place])
+            for name, place in self._readings.items()
         }
         for name, of_state in self._states.items():
             readings[name] = of_state(x)
@@ -273,8 +273,8 @@ class _Loop:
         arm, by_arm = np.zeros((2, 4, arrays.position.shape[1]))
         which, out = np.array([index % count, index // count]), np.zeros(states.shape)
         x = np.ascontiguousarray(states)
-        own = Struct(GradientMemory(arrays, x, which, products, vectors, nodes, arm, by_arm, out))
-        gradients_at(own.address)
+        memory = Struct(GradientMemory(arrays, x, which, products, vectors, nodes, arm, by_arm, out))
+        gradients_at(memory.address)
         return out
 
 

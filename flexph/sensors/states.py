@@ -226,10 +226,10 @@ def section_rotation(port: str) -> Quantity:
     """
 
     def of_state(mechanism: Model) -> Reading:
-        index, own = find_port(port, mechanism.bodies)
-        if own.rotation is None:
+        index, port_data = find_port(port, mechanism.bodies)
+        if port_data.rotation is None:
             raise ValueError(f"port {port!r} belongs to a point mass, which has no rotation")
-        psi, s, dim = own.rotation, 1 if mechanism.layout.dim == 2 else 3, mechanism.layout.dim
+        psi, s, dim = port_data.rotation, 1 if mechanism.layout.dim == 2 else 3, mechanism.layout.dim
         first = sum(body.size for body in list(mechanism.frames.values())[:index])
 
         def read(x: Array) -> Any:

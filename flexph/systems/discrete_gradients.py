@@ -59,8 +59,8 @@ def padded(given: Invariants, n: int, extra: int) -> Invariants:
     """Invariants of the first n states as invariants of n + ``extra`` states, independent of the added states."""
 
     def jacobian(x: Array) -> Array:
-        own = dense(given.jacobian(x[:n]))
-        return np.hstack([own, np.zeros((len(own), extra))])
+        inner = dense(given.jacobian(x[:n]))
+        return np.hstack([inner, np.zeros((len(inner), extra))])
 
     return Invariants(lambda x: given.values(x[:n]), jacobian, given.energy, given.gradient)
 

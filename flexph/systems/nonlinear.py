@@ -328,9 +328,9 @@ class PHDAE(NamedPorts, PickledByCall):
         least, around = np.full(x.size, 1e-3 * largest), np.zeros(x.size)
         rest = ROUND_OFF * largest
         for part in self.parts.values():
-            own = float(np.abs(x[part]).max(initial=0.0))
-            if own > max(rest, check.ROUND_OFF * float(around[part].max(initial=0.0))):
-                least[part], around[part] = 1e-3 * own, own
+            size = float(np.abs(x[part]).max(initial=0.0))
+            if size > max(rest, check.ROUND_OFF * float(around[part].max(initial=0.0))):
+                least[part], around[part] = 1e-3 * size, size
         return least
 
     def gradient_defect(self, x: Array) -> float:

@@ -63,7 +63,7 @@ def shown_field(scene: Scene, name: str | None) -> str | None:
     if name is not None:
         scene.limits(name)  # raises ValueError for an unknown name
         return name
-    stresses = [own for own, unit in names.items() if unit == "Pa"]
+    stresses = [field for field, unit in names.items() if unit == "Pa"]
     first = LABELS[VON_MISES] if LABELS[VON_MISES] in names else None
     return first or next(iter([*stresses, *names]), None)
 

@@ -66,12 +66,12 @@ def creased(points: Array, cells: Array) -> CreasedMesh:
 def creased_each(points: Sequence[Array], cells: Sequence[Array]) -> list[CreasedMesh]:
     """Meshes split along sharp edges, from several meshes at once; see :func:`creased`."""
     starts = np.cumsum([0, *map(len, points)])
-    shifted = [own + start for own, start in zip(cells, starts, strict=False)]
+    shifted = [part + start for part, start in zip(cells, starts, strict=False)]
     corner, triangles = creased(np.concatenate(points), np.concatenate(shifted))
     ends = np.cumsum([0, *map(len, cells)])
-    own = [triangles[first:last] for first, last in pairwise(ends)]
+    parts = [triangles[first:last] for first, last in pairwise(ends)]
     return [
-        CreasedMesh(corner[t.min() : t.max() + 1] - start, t - t.min()) for t, start in zip(own, starts, strict=False)
+        CreasedMesh(corner[t.min() : t.max() + 1] - start, t - t.min()) for t, start in zip(parts, starts, strict=False)
     ]
 
 
@@ -174,8 +174,8 @@ def mesh_of(scene: Scene, field: str | None) -> Mesh:
     corners = np.concatenate([mesh.corners + first for mesh, first in zip(meshes, points, strict=False)])
     triangles = np.concatenate([mesh.triangles + first for mesh, first in zip(meshes, starts, strict=False)])
     owner = np.repeat(np.arange(len(parts)), [len(mesh.triangles) for mesh in meshes])
-    own = np.repeat(np.arange(len(triangles)), 3)
-    sums = sparse.csr_array((np.ones(own.size), (triangles.ravel(), own)), shape=(len(corners), len(triangles)))
+    owners = np.repeat(np.arange(len(triangles)), 3)
+    sums = sparse.csr_array((np.ones(owners.size), (triangles.ravel(), owners)), shape=(len(corners), len(triangles)))
     outward = np.repeat([outside_of(telling_points(part), part.cells) for part in parts], np.bincount(owner))
     return Mesh(scene, parts, field, corners, triangles, owner, sums, outward)
 

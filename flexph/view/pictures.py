@@ -56,14 +56,16 @@ def _palette(pictures: Sequence[Any], colours: int) -> Any:
     rows = np.unique(np.linspace(0, len(pictures) - 1, SAMPLES).round().astype(int))
     codes, counts = zip(*(_colour_counts(pictures[row]) for row in rows), strict=True)
     paper = codes[0][counts[0].argmax()]
-    kept = np.concatenate([np.repeat(own, n.clip(max=MOST)) for own, n in zip(codes, counts, strict=True)])
+    kept = np.concatenate(
+        [np.repeat(of_picture, n.clip(max=MOST)) for of_picture, n in zip(codes, counts, strict=True)]
+    )
     samples = np.resize(kept, (len(kept) // 256 + 1, 256))
     most = colours - RARE
     chosen = image.fromarray(_decoded(samples), "RGB").quantize(colors=most, method=image.Quantize.MEDIANCUT)
-    own = np.array(chosen.getpalette()[: 3 * most]).reshape(-1, 3)
-    own[np.abs(own - _decoded(paper)).sum(axis=1).argmin()] = _decoded(paper)
-    own = np.vstack([own, _rare(_decoded(np.unique(np.concatenate(codes))).astype(float), own)])
-    chosen.putpalette(own.astype(np.uint8).tobytes())
+    palette = np.array(chosen.getpalette()[: 3 * most]).reshape(-1, 3)
+    palette[np.abs(palette - _decoded(paper)).sum(axis=1).argmin()] = _decoded(paper)
+    palette = np.vstack([palette, _rare(_decoded(np.unique(np.concatenate(codes))).astype(float), palette)])
+    chosen.putpalette(palette.astype(np.uint8).tobytes())
     return chosen
 
 

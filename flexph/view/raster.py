@@ -176,17 +176,17 @@ def seen_dots(corners: Array, size: tuple[int, int]) -> Dots:
     """
     spans = _spans(corners, size)
     far = corners[spans.triangle, :, 2]
-    slope, offset = (np.einsum("ij,ij->i", own, far) for own in (spans.slope, spans.offset))
+    slope, offset = (np.einsum("ij,ij->i", of_spans, far) for of_spans in (spans.slope, spans.offset))
     depth = slope[spans.span] * (spans.x + 0.5) + offset[spans.span]
     nearest = np.full(size[0] * size[1], -np.inf)
     np.maximum.at(nearest, spans.number, depth)
     seen = np.flatnonzero(depth == nearest[spans.number])
     winner = np.full(nearest.size, -1)
     winner[spans.number[seen]] = seen  # at equal depth, the last one wins
-    own = winner[winner >= 0]
-    span = spans.span[own]
-    shares = spans.slope[span] * (spans.x[own] + 0.5)[:, None] + spans.offset[span]
-    return Dots(spans.number[own], spans.triangle[span], shares, depth[own])
+    dots = winner[winner >= 0]
+    span = spans.span[dots]
+    shares = spans.slope[span] * (spans.x[dots] + 0.5)[:, None] + spans.offset[span]
+    return Dots(spans.number[dots], spans.triangle[span], shares, depth[dots])
 
 
 def covered(corners: Array, size: tuple[int, int]) -> Array:

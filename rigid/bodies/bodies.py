@@ -276,8 +276,8 @@ def box(size: Sequence[float], *, density: float, ports: Mapping[str, Point] | N
     corners = 0.5 * np.array([[x, y, z] for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]) * edges
     mass = density * float(np.prod(edges))
     view = View(corners, np.arange(8)[None, :], "hexahedron", no_shape(corners))
-    own = {"centre": (0.0, 0.0, 0.0)}
-    return spatial(mass, np.zeros(3), np.diag(mass * edges**2 / 12.0), _joined(own, ports), view=view)
+    joint_ports = {"centre": (0.0, 0.0, 0.0)}
+    return spatial(mass, np.zeros(3), np.diag(mass * edges**2 / 12.0), _joined(joint_ports, ports), view=view)
 
 
 @quantities(density="kg/m^3", inner_radius="m", length="m", ports="m", radius="m")
@@ -326,10 +326,10 @@ def cylinder(
     mass = density * np.pi * (radius - inner) * (radius + inner) * length
     across = mass * (radius**2 + inner**2) / 4.0
     middle = np.array([0.5 * length, 0.0, 0.0])
-    own = {"root": (0.0, 0.0, 0.0), "middle": tuple(middle), "tip": (length, 0.0, 0.0)}
+    joint_ports = {"root": (0.0, 0.0, 0.0), "middle": tuple(middle), "tip": (length, 0.0, 0.0)}
     second = np.diag([mass * length**2 / 12.0, across, across])
     tube = cylinder_shape(length, radius, inner_radius=inner, centre=(0.5 * length, 0.0, 0.0))
-    return spatial(mass, middle, second, _joined(own, ports), view=shape_view(tube, 3))
+    return spatial(mass, middle, second, _joined(joint_ports, ports), view=shape_view(tube, 3))
 
 
 @quantities(radius="m", density="kg/m^3", ports="m")
@@ -359,8 +359,8 @@ def sphere(radius: float, *, density: float, ports: Mapping[str, Point] | None =
     radius, density = check.positive("radius", radius, "m"), check.positive("density", density, "kg/m³")
     mass = density * 4.0 / 3.0 * np.pi * radius**3
     view = shape_view(sphere_shape(radius), 3)
-    own = {"centre": (0.0, 0.0, 0.0)}
-    return spatial(mass, np.zeros(3), mass * radius**2 / 5.0 * np.eye(3), _joined(own, ports), view=view)
+    joint_ports = {"centre": (0.0, 0.0, 0.0)}
+    return spatial(mass, np.zeros(3), mass * radius**2 / 5.0 * np.eye(3), _joined(joint_ports, ports), view=view)
 
 
 def _joined(own: Mapping[str, Point], given: Mapping[str, Point] | None) -> dict[str, Point]:

@@ -152,8 +152,8 @@ class Orientation(ABC):
             Coordinates ζ.
         """
         r = check.array("position", position, (self.dim,))
-        own = self.dim == 3 and not isinstance(rotation, Rotation) and np.shape(rotation) == (self.size,)
-        return np.concatenate([r, self.check("rotation", rotation) if own else self.coordinates(rotation)])
+        is_coordinates = self.dim == 3 and not isinstance(rotation, Rotation) and np.shape(rotation) == (self.size,)
+        return np.concatenate([r, self.check("rotation", rotation) if is_coordinates else self.coordinates(rotation)])
 
     def placement(self, zeta: Any) -> tuple[Array, Array]:
         """Position (dim,) and rotation matrix (dim, dim) of a free body from its ζ = (r, orientation).

@@ -68,16 +68,16 @@ def _undetermined(system: SystemModel, zeta: Array) -> Array:
     rows = system.constraint_rows(zeta) / unit
     if rows.size:
         rows = rows / system.once(independence).rows[:, None]
-    own = np.linalg.qr(unit[:, None] * system.massless)[0]
-    own = own @ singular_vectors(rows @ own, tolerance=RANK, size=1.0).null
-    if not own.shape[1]:
-        return own
-    free = own / unit[:, None]
+    motions = np.linalg.qr(unit[:, None] * system.massless)[0]
+    motions = motions @ singular_vectors(rows @ motions, tolerance=RANK, size=1.0).null
+    if not motions.shape[1]:
+        return motions
+    free = motions / unit[:, None]
     momenta = system.mass @ np.random.default_rng(1).standard_normal(system.velocities)
     acting = [_change(system, zeta, free), free.T @ system.G(zeta, momenta) @ free]
     acting.append(np.column_stack([free.T @ system.tau_d(zeta, v) for v in free.T]))
     sized = [a / np.abs(a).max() for a in acting if a.any()]
-    return own @ singular_vectors(np.vstack(sized), tolerance=RANK, size=1.0).null if sized else own
+    return motions @ singular_vectors(np.vstack(sized), tolerance=RANK, size=1.0).null if sized else motions
 
 
 def _change(system: SystemModel, zeta: Array, free: Array) -> Array:

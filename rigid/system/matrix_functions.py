@@ -91,8 +91,8 @@ class BlockGyroscopic:
     def __call__(self, zeta: Array, momenta: Array) -> Array:
         """Matrix G at positions and momenta."""
         matrix = np.zeros((self.velocities, self.velocities))
-        for own, span, block in self.blocks:
-            matrix[own, own] = block(zeta[span], momenta[own]) if callable(block) else block
+        for rows, span, block in self.blocks:
+            matrix[rows, rows] = block(zeta[span], momenta[rows]) if callable(block) else block
         return matrix
 
 

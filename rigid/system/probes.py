@@ -86,8 +86,8 @@ def _reached(system: SystemModel, direction: Array) -> Array:
 
 def allowed_velocities(rows: Array, omega: Array) -> Array:
     """Velocities closest to ``omega`` (n_kin,) that satisfy the constraint rows, rows·ϖ = 0."""
-    own = singular_vectors(rows, tolerance=RANK, economy=True)
-    held = own.right[: own.rank]
+    singular = singular_vectors(rows, tolerance=RANK, economy=True)
+    held = singular.right[: singular.rank]
     allowed: Array = omega - held.T @ (held @ omega)
     return allowed
 
@@ -113,8 +113,8 @@ class Independence:
 
     def dependent(self, zeta: Array) -> tuple[int, list[str]]:
         """Rank of K at a position, and the names of the rows that depend on each other there."""
-        own = self._singular_values(zeta)
-        return own.rank, self._names(own.left_null)
+        singular = self._singular_values(zeta)
+        return singular.rank, self._names(singular.left_null)
 
     def caution(self, zeta: Array) -> str | None:
         """Warning near a loss of rank of the constraints, otherwise None."""

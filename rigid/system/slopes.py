@@ -50,9 +50,9 @@ def stacked(function: Any, x: Array) -> Array:
 def _of_blocks(matrix: BlockMatrix, zeta: Array, w: Array, g: Array) -> Slopes:
     image, transposed = np.zeros((g.size, zeta.size)), np.zeros((w.size, zeta.size))
     for rows, columns, span, block in matrix.blocks:
-        own = slopes(block, zeta[span], w[columns], g[rows])
-        image[rows, span] += own.of_image
-        transposed[columns, span] += own.of_transposed
+        block_slopes = slopes(block, zeta[span], w[columns], g[rows])
+        image[rows, span] += block_slopes.of_image
+        transposed[columns, span] += block_slopes.of_transposed
     return Slopes(image, transposed)
 
 
@@ -62,8 +62,8 @@ def gyroscopic_slopes(G: Any, zeta: Array, momenta: Array, omega: Array) -> tupl
     if isinstance(G, Gyroscopic):
         return none[0], (G.stack @ omega).T
     if isinstance(G, BlockGyroscopic):
-        for own, span, block in G.blocks:
-            none[0][own, span], none[1][own, own] = gyroscopic_slopes(block, zeta[span], momenta[own], omega[own])
+        for rows, span, block in G.blocks:
+            none[0][rows, span], none[1][rows, rows] = gyroscopic_slopes(block, zeta[span], momenta[rows], omega[rows])
         return none
     if not callable(G):
         return none
@@ -120,9 +120,9 @@ def of_map(given: PositionMap, positions: StepPositions, discrete: Array, w: Arr
     apart = all(end <= start for (_, end), (start, _) in pairwise(spans))
     for span, term in given.terms:
         part = positions.part(span)
-        own = of_map(term, part, discrete[:, span] if apart else term.discrete(part.start, part.end), w[span], g)
-        image[:, span] += own.of_image
-        transposed[span, span] += own.of_transposed
+        map_slopes = of_map(term, part, discrete[:, span] if apart else term.discrete(part.start, part.end), w[span], g)
+        image[:, span] += map_slopes.of_image
+        transposed[span, span] += map_slopes.of_transposed
     return Slopes(image, transposed)
 
 
@@ -245,8 +245,8 @@ class StepSlope:
         W = at(term.directions, self.positions.middle)
         rates = W.T @ self.omega
         by_rates = W * term.relation.slope(rates)
-        own = slopes(term.directions, self.positions.middle, term.relation.force(rates), self.omega)
-        self.of_forces -= 0.5 * (own.of_image + by_rates @ own.of_transposed)
+        map_slopes = slopes(term.directions, self.positions.middle, term.relation.force(rates), self.omega)
+        self.of_forces -= 0.5 * (map_slopes.of_image + by_rates @ map_slopes.of_transposed)
         return by_rates @ W.T
 
     def _of_dissipation(self, term: Dissipation) -> Array:
@@ -276,9 +276,9 @@ class StepSlope:
             D = at(matrix, self.positions.middle) if given is None else next(discrete)
             rows = slice(row, row + len(D))
             if given is None:
-                own = slopes(matrix, self.positions.middle, self.omega, multipliers[rows])
-                self.of_rows[rows] = 0.5 * own.of_image
-                self.of_forces -= 0.5 * own.of_transposed
+                map_slopes = slopes(matrix, self.positions.middle, self.omega, multipliers[rows])
+                self.of_rows[rows] = 0.5 * map_slopes.of_image
+                self.of_forces -= 0.5 * map_slopes.of_transposed
             else:
                 self.held[rows], self.of_rows[rows] = D, self._effort(given, D, multipliers[rows])
             row = rows.stop
@@ -293,8 +293,8 @@ class StepSlope:
         for name, columns in self.system.port_slices.items():
             port = self.system.ports[name]
             if port.position is None:
-                own = slopes(port.matrix, self.positions.middle, u[columns], self.omega)
-                self.of_forces += 0.5 * own.of_image
+                map_slopes = slopes(port.matrix, self.positions.middle, u[columns], self.omega)
+                self.of_forces += 0.5 * map_slopes.of_image
             else:
                 self._effort(
                     port.position, port.position.discrete(self.positions.start, self.positions.end), -u[columns]
@@ -306,10 +306,10 @@ class StepSlope:
         ``discrete`` is the discrete Jacobian D̄ of the map. Returns the derivative of D̄ (Z̄ϖ̄) with respect to ζ₁,
         with the rates Z̄ϖ̄ constant.
         """
-        own = of_map(given, self.positions, discrete, self.rates, g)
+        map_slopes = of_map(given, self.positions, discrete, self.rates, g)
         self.efforts += discrete.T @ g
-        self.of_efforts += own.of_transposed
-        return own.of_image
+        self.of_efforts += map_slopes.of_transposed
+        return map_slopes.of_image
 
     def kinematics(self) -> Slopes:
         """Derivatives with respect to ζ₁ of Z̄ ϖ̄ at constant ϖ̄, and of Z̄ᵀ times constant ``efforts``."""

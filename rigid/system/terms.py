@@ -85,8 +85,8 @@ class PositionMap:
         if not self.terms:
             return discrete_jacobian(self.value, self.jacobian, zeta0, zeta1, kept=kept)
         alone = kept and len(self.terms) == 1
-        own = [(span, term.discrete(zeta0[span], zeta1[span], kept=alone)) for span, term in self.terms]
-        return _spread(zeta0.size, own)
+        gradients = [(span, term.discrete(zeta0[span], zeta1[span], kept=alone)) for span, term in self.terms]
+        return _spread(zeta0.size, gradients)
 
 
 def _spread(size: int, blocks: list[tuple[slice, Array]]) -> Array:

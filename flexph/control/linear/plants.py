@@ -175,7 +175,7 @@ def plant_of(
     moves, forces = _motion_of_parts(mechanism, state, system), _forces_of_parts(mechanism, system)
     change = slopes(mechanism, state.x, sensors)
     rows = [change.velocity @ moves + change.force @ forces, change.place @ moves]
-    outputs = np.vstack(rows if system.lift is None else [own @ system.lift for own in rows])
+    outputs = np.vstack(rows if system.lift is None else [output @ system.lift for output in rows])
     columns = columns_of(system, ports)
     given, m = state_space(_with_outputs(system, outputs)), system.B.shape[1]
     plain = StateSpace(given.A, given.B[:, :m], given.C[m:], given.D[m:, :m])
@@ -191,10 +191,12 @@ def _with_controllers(system: LinearPHDAE, controllers: Mapping[str, Continuous]
         if not isinstance(given, Continuous) or isinstance(given.system, PHDAE):
             raise ValueError(f"controller {name!r} must be a Continuous with a linear system, got {check.shown(given)}")
         try:
-            own = given.system.linearised() if isinstance(given.system, Terminated) else given.system
+            linear = given.system.linearised() if isinstance(given.system, Terminated) else given.system
             for port in given.ports.values():
                 check.lookup("external port", port, system.ports, "the mechanism")
-            system = coupled(system, _named(own, name), {f"{name}: {own}": port for own, port in given.ports.items()})
+            system = coupled(
+                system, _named(linear, name), {f"{name}: {port_name}": port for port_name, port in given.ports.items()}
+            )
         except ValueError as error:
             raise ValueError(f"controller {name!r}: {error}") from None
     return system

@@ -86,8 +86,8 @@ def linearise_laws(a: Coupling) -> float:
         w.speed[0] = larger(w.speed[0], abs(w.free[k]))
     size = 0.0
     for k in range(m):
-        own = larger(w.slopes[k][k], 0.0)
-        _intersect(w, k, a.defect[q + k] + own * w.force[k], own)
+        slope = larger(w.slopes[k][k], 0.0)
+        _intersect(w, k, a.defect[q + k] + slope * w.force[k], slope)
         off = a.defect[q + k] - w.rate[k]
         if off != off:
             return INFINITE
@@ -156,12 +156,12 @@ def _solve_separately(w: Laws, forces: Vec) -> float:
     apart = 0.0
     free = cython.declare(cython.double)
     for k in range(forces.size):
-        own, free = larger(w.slopes[k][k], 0.0), w.free[k]
+        slope, free = larger(w.slopes[k][k], 0.0), w.free[k]
         for r in range(forces.size):
             free -= w.slopes[k][r] * forces[r]
-        _intersect(w, k, free + own * forces[k], own)
+        _intersect(w, k, free + slope * forces[k], slope)
         off = forces[k] - w.alone[k]
-        apart += own * (off * off)
+        apart += slope * (off * off)
     return sqrt(apart)
 
 

@@ -44,8 +44,13 @@ class ActuatorReader:
         """Names of unsupported tendons: spatial ones, and fixed ones with stiffness, losses, armature or limits."""
         model, names = self.model, []
         for number in range(model.ntendon):
-            own = (model.tendon_stiffness, model.tendon_damping, model.tendon_frictionloss, model.tendon_armature)
-            loaded = any(float(np.max(law[number])) > 0.0 for law in own) or bool(model.tendon_limited[number])
+            tendon_laws = (
+                model.tendon_stiffness,
+                model.tendon_damping,
+                model.tendon_frictionloss,
+                model.tendon_armature,
+            )
+            loaded = any(float(np.max(law[number])) > 0.0 for law in tendon_laws) or bool(model.tendon_limited[number])
             if loaded or self._coefficients(number) is None:
                 names.append(model.tendon(number).name or f"tendon {number + 1}")
         return names

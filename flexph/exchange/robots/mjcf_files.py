@@ -110,8 +110,10 @@ class _Reader:
         rotors, others = self._armature()
         actuators, left = self.acting.actuators(self.joint_names)
         self._warn_of_rest([*others, *([] if self.with_rotors else rotors)], left)
-        own = rotors if self.with_rotors else {}
-        return Contents(self.links, self.joints, list(self._springs()), loops, actuators, own, self.shapes, left)
+        rotor_links = rotors if self.with_rotors else {}
+        return Contents(
+            self.links, self.joints, list(self._springs()), loops, actuators, rotor_links, self.shapes, left
+        )
 
     def shapes(self, link: str, use: Use) -> tuple[LinkShape, ...]:
         """Shapes of a body for a use: all of its shapes for visual, those that can collide for collision.
@@ -165,10 +167,10 @@ class _Reader:
         first, count = model.body_jntadr[body], model.body_jntnum[body]
         for number in range(first, first + count):
             anchor, last = _pose(model.jnt_pos[number]), number == first + count - 1
-            own = name if last and not model.jnt_pos[number].any() else f"{name} at {self.joint_names[number]}"
-            self.joints.append(self._joint(number, parent, own, origin @ anchor))
-            self.links[own] = LinkElement(own)
-            parent, origin = own, _pose(-model.jnt_pos[number])
+            link_name = name if last and not model.jnt_pos[number].any() else f"{name} at {self.joint_names[number]}"
+            self.joints.append(self._joint(number, parent, link_name, origin @ anchor))
+            self.links[link_name] = LinkElement(link_name)
+            parent, origin = link_name, _pose(-model.jnt_pos[number])
         if parent != name:
             held = unused(f"{name} to {parent}" if count else name, self.joint_names.values())
             self.joints.append(JointElement(held, FIXED, parent, name, origin, np.zeros(3)))

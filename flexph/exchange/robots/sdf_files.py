@@ -169,10 +169,10 @@ class _Model:
 
         A frame is replaced by the link to which it is attached.
         """
-        own, where = self.joints[name], f"joint {name!r}"
+        joint, where = self.joints[name], f"joint {name!r}"
         ends = []
         for tag in ("parent", "child"):
-            element = only(own, tag, where)
+            element = only(joint, tag, where)
             given = "" if element is None else (element.text or "").strip()
             ends.append(self._link_of(given, where) if given else "")
             if not ends[-1]:
@@ -214,8 +214,8 @@ class _Model:
             raise ValueError(f"a pose is relative to {where}, which is no link, joint or frame of the model")
         if depth > len(self.links) + len(self.joints) + len(self.frames):
             raise ValueError(f"the pose of {where} is relative to itself")
-        own = only(element, "pose", where)
-        base = (own.get("relative_to") if own is not None else None) or base
+        pose_element = only(element, "pose", where)
+        base = (pose_element.get("relative_to") if pose_element is not None else None) or base
         self.poses[name] = self._pose_of(base, depth + 1) @ _pose(element, where)
         return self.poses[name]
 
@@ -285,60 +285,61 @@ def _mimic(axis: Element, where: str) -> Mimic | None:
 
     q and q' are the coordinates of follower and leader, a the multiplier, b the offset and q'₀ the reference.
     """
-    own = only(axis, "mimic", where)
-    if own is None:
+    mimic = only(axis, "mimic", where)
+    if mimic is None:
         return None
-    if not own.get("joint") or own.get("axis", "axis") != "axis":
-        raise ValueError(f"mimic of {where} must name a joint and its only axis, got {own.attrib}")
+    if not mimic.get("joint") or mimic.get("axis", "axis") != "axis":
+        raise ValueError(f"mimic of {where} must name a joint and its only axis, got {mimic.attrib}")
     factor, offset, reference = (
-        _value(own, tag, where, missing) for tag, missing in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
+        _value(mimic, tag, where, missing)
+        for tag, missing in (("multiplier", 1.0), ("offset", 0.0), ("reference", 0.0))
     )
-    return Mimic(own.attrib["joint"], factor, offset - factor * reference)
+    return Mimic(mimic.attrib["joint"], factor, offset - factor * reference)
 
 
 def _link(name: str, element: Element) -> LinkElement:
     where = f"link {name!r}"
-    own = only(element, "inertial", where)
-    if own is not None and own.get("auto") in ("true", "1"):
+    inertial = only(element, "inertial", where)
+    if inertial is not None and inertial.get("auto") in ("true", "1"):
         raise ValueError(f"inertial of {where} must state its mass and inertia: those of shapes are not computed")
-    if own is None:
+    if inertial is None:
         warn(f"link {name!r} has no inertial, it gets the defaults of the format, 1 kg and 1 kg m²")
-    mass = _value(own, "mass", where, 1.0)
+    mass = _value(inertial, "mass", where, 1.0)
     if mass < 0.0:
         raise ValueError(f"mass of {where} must not be negative, got {mass:g}")
-    stated = None if own is None else only(own, "inertia", where)
+    stated = None if inertial is None else only(inertial, "inertia", where)
     values = [_value(stated, entry, where, float(entry[1] == entry[2])) for entry in MOMENTS]
     moments = np.diag(values[:3])
     for value, (i, j) in zip(values[3:], ((0, 1), (0, 2), (1, 2)), strict=True):
         moments[i, j] = moments[j, i] = value
-    pose = np.eye(4) if own is None else _pose(own, where)
+    pose = np.eye(4) if inertial is None else _pose(inertial, where)
     return LinkElement(name, mass, pose[:3, 3], pose[:3, :3] @ moments @ pose[:3, :3].T)
 
 
 def _own_pose(element: Element, where: str) -> Array:
     """Pose (4, 4) of a shape on its link; raises ValueError for a pose relative to another frame."""
-    own = only(element, "pose", where)
-    if own is not None and own.get("relative_to"):
+    pose_element = only(element, "pose", where)
+    if pose_element is not None and pose_element.get("relative_to"):
         raise ValueError(
-            f"the pose of {where} must be relative to its link, got relative_to={own.get('relative_to')!r}"
+            f"the pose of {where} must be relative to its link, got relative_to={pose_element.get('relative_to')!r}"
         )
     return _pose(element, where)
 
 
 def _pose(element: Element, where: str) -> Array:
     """Pose (4, 4) from the pose of an element: position, and angles about fixed axes or a quaternion."""
-    pose, own = np.eye(4), only(element, "pose", where)
-    if own is None or not (own.text or "").strip():
+    pose, pose_element = np.eye(4), only(element, "pose", where)
+    if pose_element is None or not (pose_element.text or "").strip():
         return pose
-    quaternion = own.get("rotation_format") == "quat_xyzw"
-    values = _numbers(own.text or "", 7 if quaternion else 6, where, "pose")
+    quaternion = pose_element.get("rotation_format") == "quat_xyzw"
+    values = _numbers(pose_element.text or "", 7 if quaternion else 6, where, "pose")
     pose[:3, 3] = values[:3]
     if quaternion:
         if not values[3:].any():
             raise ValueError(f"the quaternion of {where} must not be zero")
         pose[:3, :3] = Rotation.from_quat(values[3:]).as_matrix()
     else:
-        degrees = own.get("degrees") in ("true", "1")
+        degrees = pose_element.get("degrees") in ("true", "1")
         pose[:3, :3] = Rotation.from_euler("xyz", values[3:], degrees=degrees).as_matrix()
     return pose
 
@@ -348,8 +349,8 @@ def _value(element: Element | None, tag: str, where: str, missing: float) -> flo
 
     ``where`` names the element in errors.
     """
-    own = None if element is None else only(element, tag, where)
-    return missing if own is None else float(_numbers(own.text or "", 1, where, tag, endless=True)[0])
+    child = None if element is None else only(element, tag, where)
+    return missing if child is None else float(_numbers(child.text or "", 1, where, tag, endless=True)[0])
 
 
 def _numbers(text: str, count: int, where: str, what: str, *, endless: bool = False) -> Array:

@@ -22,13 +22,13 @@ def shapes_of(
     ``pose`` reads the pose of an element; ``where`` names the link in errors. Raises ValueError for an invalid shape.
     """
     shapes = []
-    for number, own in enumerate(element.findall(use), 1):
-        place = f"{use} {own.get('name') or number} of {where}"
-        geometry = only(own, "geometry", place)
+    for number, child in enumerate(element.findall(use), 1):
+        place = f"{use} {child.get('name') or number} of {where}"
+        geometry = only(child, "geometry", place)
         kinds = [] if geometry is None else list(geometry)
         if len(kinds) != 1:
             raise ValueError(f"{place} must have a geometry with one shape, got {len(kinds)}")
-        shapes.append(_shape(kinds[0], pose(own, place), place, file))
+        shapes.append(_shape(kinds[0], pose(child, place), place, file))
     return tuple(shapes)
 
 

@@ -34,8 +34,8 @@ def read_contents(path: Path, arguments: Mapping[str, str | float | bool] | None
     """
     root = _root(path, arguments)
     elements = dict(named(root, "link"))
-    links = [_link(*own) for own in elements.items()]
-    joints = [_joint(*own) for own in named(root, "joint")]
+    links = [_link(*item) for item in elements.items()]
+    joints = [_joint(*item) for item in named(root, "joint")]
     if not links:
         raise ValueError(f"{str(path)!r} must have a link, got none")
 
@@ -69,10 +69,10 @@ def _root(path: Path, arguments: Mapping[str, str | float | bool] | None) -> Ele
 
 def _link(name: str, element: Element) -> LinkElement:
     where = f"link {name!r}"
-    own = only(element, "inertial", where)
-    if own is None:
+    inertial = only(element, "inertial", where)
+    if inertial is None:
         return LinkElement(name)
-    stated, moments = only(own, "mass", where), only(own, "inertia", where)
+    stated, moments = only(inertial, "mass", where), only(inertial, "inertia", where)
     if stated is None:
         raise ValueError(f"the inertial of {where} must have a mass")
     mass = _not_negative(stated, "value", where, "mass", missing=None)
@@ -80,7 +80,7 @@ def _link(name: str, element: Element) -> LinkElement:
         if mass > 0.0:
             raise ValueError(f"{where} has mass but no inertia: give it one in the file")
         return LinkElement(name)
-    pose, given = _origin(own, where), _moments(moments, where)
+    pose, given = _origin(inertial, where), _moments(moments, where)
     return LinkElement(name, mass, pose[:3, 3], pose[:3, :3] @ given @ pose[:3, :3].T)
 
 
@@ -117,32 +117,32 @@ def _limit(element: Element, where: str, kind: str) -> Limit | None:
 
     A single missing limit is 0; if both are missing, the range is unlimited, as for continuous joints.
     """
-    own = only(element, "limit", where)
-    if own is None:
+    limit = only(element, "limit", where)
+    if limit is None:
         return None
-    bounded = kind in ("revolute", *SLIDING) and ("lower" in own.attrib or "upper" in own.attrib)
+    bounded = kind in ("revolute", *SLIDING) and ("lower" in limit.attrib or "upper" in limit.attrib)
     values = []
     for what, missing in (("lower", -math.inf), ("upper", math.inf), ("velocity", math.inf), ("effort", math.inf)):
         missing = 0.0 if bounded and what in ("lower", "upper") else missing
-        values.append(_number(own, what, where, f"limit {what}", missing=missing, endless=True))
+        values.append(_number(limit, what, where, f"limit {what}", missing=missing, endless=True))
     return Limit(*values) if bounded else Limit(-math.inf, math.inf, *values[2:])
 
 
 def _mimic(element: Element, where: str) -> Mimic | None:
-    own = only(element, "mimic", where)
-    if own is None:
+    mimic = only(element, "mimic", where)
+    if mimic is None:
         return None
     leader = _reference(element, "mimic", "joint", where)
     factor, offset = (
-        _number(own, what, where, f"mimic {what}", missing=missing)
+        _number(mimic, what, where, f"mimic {what}", missing=missing)
         for what, missing in (("multiplier", 1.0), ("offset", 0.0))
     )
     return Mimic(leader, factor, offset)
 
 
 def _reference(element: Element, tag: str, attribute: str, where: str) -> str:
-    own = only(element, tag, where)
-    name = "" if own is None else own.get(attribute, "")
+    child = only(element, tag, where)
+    name = "" if child is None else child.get(attribute, "")
     if not name:
         raise ValueError(f'{where} must have a {tag}, <{tag} {attribute}="…"/>')
     return name
@@ -153,17 +153,17 @@ def _origin(element: Element, where: str) -> Array:
 
     Its rotation is a quaternion, or angles rpy about the fixed axes x, y, z.
     """
-    pose, own = np.eye(4), only(element, "origin", where)
-    if own is None:
+    pose, origin = np.eye(4), only(element, "origin", where)
+    if origin is None:
         return pose
-    pose[:3, 3] = _numbers(own, "xyz", where, "origin xyz")
-    if "quat_xyzw" in own.attrib:
-        quaternion = _numbers(own, "quat_xyzw", where, "origin quat_xyzw", count=4)
+    pose[:3, 3] = _numbers(origin, "xyz", where, "origin xyz")
+    if "quat_xyzw" in origin.attrib:
+        quaternion = _numbers(origin, "quat_xyzw", where, "origin quat_xyzw", count=4)
         if not quaternion.any():
             raise ValueError(f"origin quat_xyzw of {where} must not be zero")
         pose[:3, :3] = Rotation.from_quat(quaternion).as_matrix()
     else:
-        angles = _numbers(own, "rpy", where, "origin rpy")
+        angles = _numbers(origin, "rpy", where, "origin rpy")
         pose[:3, :3] = Rotation.from_euler("xyz", angles).as_matrix()
     return pose
 

@@ -65,11 +65,11 @@ def expanded(file: Path, arguments: Mapping[str, str]) -> str:
     import xacro
 
     given = dict(arguments)
-    own = {name: getattr(xacro, name) for name in ("safe_eval", "parse", "eval_text")}
+    originals = {name: getattr(xacro, name) for name in ("safe_eval", "parse", "eval_text")}
 
     def safe_eval(expression: str, *scopes: Any) -> Any:
         refuse_programs(expression)
-        return own["safe_eval"](expression, *scopes)
+        return originals["safe_eval"](expression, *scopes)
 
     def eval_extension(text: str) -> str:
         match = SUBSTITUTION.fullmatch(text)
@@ -82,7 +82,7 @@ def expanded(file: Path, arguments: Mapping[str, str]) -> str:
         return given[match[2]]
 
     def get_include_files(named: str, symbols: Any) -> Iterator[str]:
-        name = str(own["eval_text"](named, symbols))
+        name = str(originals["eval_text"](named, symbols))
         base = Path(xacro.filestack[-1]) if "://" not in name else file
         try:
             path = str(named_file(base, name, "include"))
@@ -95,7 +95,7 @@ def expanded(file: Path, arguments: Mapping[str, str]) -> str:
         assert inp is None and filename is not None
         content = Path(filename).read_bytes()
         refuse_entities(content)
-        return own["parse"](content.decode("utf-8", "strict"), filename)
+        return originals["parse"](content.decode("utf-8", "strict"), filename)
 
     for function in (safe_eval, eval_extension, get_include_files, parse):
         setattr(xacro, function.__name__, function)

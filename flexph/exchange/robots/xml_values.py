@@ -41,10 +41,10 @@ def named(root: Element, tag: str) -> list[tuple[str, Element]]:
 
 def only(element: Element, tag: str, where: str) -> Element | None:
     """Child element ``tag``, None if there is none; raises ValueError for several."""
-    own = element.findall(tag)
-    if len(own) > 1:
-        raise ValueError(f"{where} must have one {tag}, got {len(own)}")
-    return own[0] if own else None
+    children = element.findall(tag)
+    if len(children) > 1:
+        raise ValueError(f"{where} must have one {tag}, got {len(children)}")
+    return children[0] if children else None
 
 
 def parsed(words: Sequence[str], where: str, what: str, *, endless: bool = False) -> list[float]:

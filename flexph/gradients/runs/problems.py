@@ -195,10 +195,10 @@ def made(make: Callable[..., Any], parameters: Mapping[str, float]) -> tuple[Mec
 
     Raises ValueError if ``make`` returns something else.
     """
-    own = make(**parameters)
-    if not (isinstance(own, tuple) and len(own) in (2, 3) and isinstance(own[0], Mechanism)):
-        raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {own!r:.100}")
-    mechanism, start, inputs = (*own, {})[:3]
+    returned = make(**parameters)
+    if not (isinstance(returned, tuple) and len(returned) in (2, 3) and isinstance(returned[0], Mechanism)):
+        raise ValueError(f"make must return a mechanism and its start, or these and inputs, got {returned!r:.100}")
+    mechanism, start, inputs = (*returned, {})[:3]
     return mechanism, start, inputs
 
 

@@ -79,19 +79,19 @@ def _table_by_time(run: StruckRun, table: Table, row: int, span: float) -> Table
     of the undivided step.
     """
     times = table.times[row - 1 : row + 2]
-    constant = [len(own) == 1 for own in table[1:]]
+    constant = [len(rows) == 1 for rows in table[1:]]
     if all(constant) and not table.inputs.size:
-        return Table(times, *(np.zeros_like(own) for own in table[1:]))
+        return Table(times, *(np.zeros_like(rows) for rows in table[1:]))
 
     def later(by: float) -> Array:
-        own = with_inputs(table_over(run.scheme, times + np.array([0.0, by, 0.0])))
-        return np.concatenate([part.ravel() for part in own[1:]])
+        rows = with_inputs(table_over(run.scheme, times + np.array([0.0, by, 0.0])))
+        return np.concatenate([part.ravel() for part in rows[1:]])
 
     size = min(LATER * span, 0.1 * float(np.diff(times).min()))
     parts = table.part(row - 1, 2)[1:]
     ends = np.cumsum([part.size for part in parts])[:-1]
     found = np.split(central_of_order_six(later, 0.0, size) / size, ends)
-    return Table(times, *(own.reshape(part.shape) for own, part in zip(found, parts, strict=True)))
+    return Table(times, *(rows.reshape(part.shape) for rows, part in zip(found, parts, strict=True)))
 
 
 def _derivative_by_time(later: Table, sums: Table, row: int) -> float:

@@ -91,4 +91,6 @@ def by_multipliers(problem: Problem, quantity: Quantity, steps: Steps) -> Array:
     """Derivatives (k, c, g) of readings in steps with respect to the multipliers, in which forces are linear."""
     count, rows = steps.multipliers.shape
     units = (np.broadcast_to(unit, (count, rows)) for unit in np.eye(rows))
-    return np.stack([read_steps(problem, quantity, steps._replace(multipliers=own)) for own in units], axis=-1)
+    return np.stack(
+        [read_steps(problem, quantity, steps._replace(multipliers=multipliers)) for multipliers in units], axis=-1
+    )

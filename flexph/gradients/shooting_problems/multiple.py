@@ -255,12 +255,12 @@ class SegmentedProblem:
         direct: dict[str, dict[int, Array]] = {name: {} for name in self.base.functionals}
         varied = VariedData(np.zeros(0, dtype=int), times=False)
         if parameters:
-            own, varied = self._by_parameters(problem, of, parameters, solution)
+            changes_here, varied = self._by_parameters(problem, of, parameters, solution)
             first = self.base.count - len(parameters)
-            changes += own
+            changes += changes_here
             columns += range(first, self.base.count)
             for name, found in direct.items():
-                found.update({first + k: one.sensed[name] for k, one in enumerate(own)})
+                found.update({first + k: one.sensed[name] for k, one in enumerate(changes_here)})
         if start is not None:
             chart, z, number = start
             begun = float(times[0])
@@ -283,8 +283,8 @@ class SegmentedProblem:
         solution: Solution,
     ) -> tuple[list[Change], VariedData]:
         """Derivatives of the data of a segment with respect to each parameter, and the constants that vary."""
-        quantities = {name: own.quantity for name, own in self.base.functionals.items()}
-        sensors = {name: (own, solution.states) for name, own in quantities.items()}
+        quantities = {name: functional.quantity for name, functional in self.base.functionals.items()}
+        sensors = {name: (quantity, solution.states) for name, quantity in quantities.items()}
         origin = origin_of(of[0], parameters, of[1], problem, sensors)
         samples, steps = one_by_one(origin)
         changes = [changes_by(quantities, steps[name], samples[name], origin.sample)[0] for name in parameters]

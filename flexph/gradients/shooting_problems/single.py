@@ -150,13 +150,13 @@ class Problem:
         """Effort Σ w ∫ |u|² dt plus the cost of the duration, and its derivatives with respect to all unknowns."""
         values, parameters = self.split(x)
         by = dict.fromkeys(parameters, 0.0)
-        moved = {port: self.effort.get(port, 0.0) * self.masses[port] @ own for port, own in values.items()}
-        total = sum(float(np.sum(own * moved[port])) for port, own in values.items())
+        moved = {port: self.effort.get(port, 0.0) * self.masses[port] @ table for port, table in values.items()}
+        total = sum(float(np.sum(table * moved[port])) for port, table in values.items())
         if self.duration is None:
             return total, 2.0 * self.joined(moved, by)
         duration, guessed = parameters[DURATION], float(self.times[-1] - self.times[0])
         by[DURATION] = total / guessed + self.duration.weight
-        shares = {port: 2.0 * duration / guessed * own for port, own in moved.items()}
+        shares = {port: 2.0 * duration / guessed * table for port, table in moved.items()}
         return total * duration / guessed + self.duration.weight * duration, self.joined(shares, by)
 
 

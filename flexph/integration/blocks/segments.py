@@ -38,11 +38,11 @@ class Segments:
         assert isinstance(table, Table)
         self.blocks, self.table = blocks, table
         for k in range(-(-(len(grid) - 1) // self.length)):
-            own = self._table(k)
-            times, steps = own.times, len(own.times) - 1
+            of_segment = self._table(k)
+            times, steps = of_segment.times, len(of_segment.times) - 1
             run.begin_trial(float(times[0]), float(times[-1]))
             self.starts.append(run.start)
-            rows = blocks.segment(run.start, own)
+            rows = blocks.segment(run.start, of_segment)
             self._known = np.vstack([run.start.x, rows.state[:steps]]), rows.stage[:steps]
             self.see(self._known[0])
             saved = np.arange(1, steps + 1) == steps

@@ -133,8 +133,8 @@ class Problem:
         self.rate = conditions.rate(start)
         counted = np.sqrt(max(np.sum(~left_out), 1) / max(start.size, 1))
         self.rtol = rtol * counted
-        own = rtol * self.size if atol is None else atol
-        self.atol = np.where(left_out, SUPPRESSED * self.size, counted * own)
+        tolerance = rtol * self.size if atol is None else atol
+        self.atol = np.where(left_out, SUPPRESSED * self.size, counted * tolerance)
         self.algebraic = np.flatnonzero(np.abs(split.V2).max(axis=1, initial=0.0) > 1.0 - 1e-9)
         self._frame = MovingFrame(self.equations.system, start) if self.equations.varies else None
         self._last: tuple[float, Array, Array, Array] | None = None

@@ -60,7 +60,7 @@ def huge_inputs(ports: Mapping[str, slice], values: Array, setters: Mapping[str,
     names = []
     for port, part in ports.items():
         if (largest := np.abs(values[part]).max(initial=0.0)) > HUGE:
-            by = [f" of controller {name!r}" for name, own in setters.items() if port in own]
+            by = [f" of controller {name!r}" for name, set_ports in setters.items() if port in set_ports]
             names.append(f"; the input{''.join(by)} at {port!r} is of size {largest:.3g} there")
     return "".join(names)
 

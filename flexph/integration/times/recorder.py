@@ -199,18 +199,18 @@ class Recorder:
         if self._on_disk is not None and first < stored and not self._full:
             with suppress(OSError):  # the disk is full: keep all rows in memory
                 return self._on_disk.followed_by(last, first)
-        own, left = [], stored + sum(map(_length, self._full)) + _length(last) - first
+        parts, left = [], stored + sum(map(_length, self._full)) + _length(last) - first
         for piece in self._pieces_backwards(last):
             count = _length(piece)
-            own.append({name: values[max(count - left, 0) :] for name, values in piece.items()})
+            parts.append({name: values[max(count - left, 0) :] for name, values in piece.items()})
             left -= count
             if left <= 0:
                 break
-        if len(own) > 1:
-            return {name: np.concatenate([piece[name] for piece in reversed(own)]) for name in self.columns}
+        if len(parts) > 1:
+            return {name: np.concatenate([piece[name] for piece in reversed(parts)]) for name in self.columns}
         if 2 * self._end >= _length(self._piece):
-            return own[0]
-        return {name: values.copy() for name, values in own[0].items()}  # most of the piece is unused
+            return parts[0]
+        return {name: values.copy() for name, values in parts[0].items()}  # most of the piece is unused
 
     @property
     def saved(self) -> int:

@@ -67,9 +67,9 @@ def _of_function(value: Any, seen: set[int]) -> Iterator[str]:
     match value:
         case FunctionType():
             yield from _code(value.__code__, seen)
-            own = zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
+            variables = zip(value.__code__.co_freevars, value.__closure__ or (), strict=True)
             written = _written(value.__code__)
-            cells = [_content(cell) for name, cell in own if name not in written]
+            cells = [_content(cell) for name, cell in variables if name not in written]
             defaults = (value.__kwdefaults__ or {}).items()
             yield from _all((value.__defaults__, *defaults, *cells), seen)
         case MethodType():

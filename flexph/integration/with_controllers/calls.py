@@ -111,7 +111,7 @@ class CompiledCalls:
         (x, rows), self.due, self._call_python = states, due, call_python
         self._callback = Callback(self._call_controller, WHOLE, 0)
         self._arrays = [self._called(k, c, x) for k, c in enumerate(called)]
-        addresses = np.array([own.address for own in self._arrays], dtype=np.int64)
+        addresses = np.array([block.address for block in self._arrays], dtype=np.int64)
         self._feedback = Struct(HeldFeedback(np.ascontiguousarray(times), x.copy(), rows, held, due, addresses))
         self.address, self.data = call_feedback_address(), self._feedback.address
 
@@ -131,11 +131,11 @@ class CompiledCalls:
     @property
     def error(self) -> BaseException | None:
         """Exception raised by a controller, which ended the calls; else None."""
-        return next((own.error for own in self._arrays if own.error is not None), None)
+        return next((block.error for block in self._arrays if block.error is not None), None)
 
     def calls(self) -> list[tuple[int, list[float]]]:
         """For each controller: the number of its calls, and the values from which its angles are unwrapped next."""
-        return [(int((due == CALLED).sum()), own.near) for due, own in zip(self.due.T, self._arrays, strict=True)]
+        return [(int((due == CALLED).sum()), block.near) for due, block in zip(self.due.T, self._arrays, strict=True)]
 
 
 def call(chunk: Chunk, k: int) -> None:

@@ -117,9 +117,9 @@ def _modes(K: Array, basis: Array) -> tuple[Array, Array]:
 
     Round-off of the largest ones hides the smallest: these are recomputed in the complement of the largest.
     """
-    squares, own = eigh(basis.T @ K @ basis)
+    squares, coefficients = eigh(basis.T @ K @ basis)
     order = np.argsort(-np.abs(squares), kind="stable")
-    squares, vectors = squares[order], basis @ own[:, order]
+    squares, vectors = squares[order], basis @ coefficients[:, order]
     fast = np.abs(squares) >= SPREAD * np.abs(squares).max(initial=0.0)
     if fast.all():
         return vectors, squares

@@ -44,8 +44,8 @@ class Tangents:
         The coefficients of real quadratics, whose roots are pairs of points, are moved instead of the points, so that
         two real points can become a conjugate pair. Directions are those of the nearest points of ``other``.
         """
-        own, far = _quadratics(self.points), _quadratics(other.points)
-        roots = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(own, far, strict=True)]
+        before, far = _quadratics(self.points), _quadratics(other.points)
+        roots = [np.roots([1.0, *((1.0 - share) * p + share * q)[: len(p)]]) for p, q in zip(before, far, strict=True)]
         points = np.concatenate(roots)
         points = points[points.imag >= 0.0]
         points = points[np.argsort(np.abs(points), kind="stable")]

@@ -39,8 +39,8 @@ class Builder:
         self.first_block = np.cumsum([0, *(len(one.part.elements) for one in instances)])
         self.blocks = [self._block(k, elements) for k, one in enumerate(instances) for elements in one.part.elements]
         self.dim = max((dimension(kind) for kind, _ in self.blocks), default=0)
-        own = [nodes.ravel() for kind, nodes in self.blocks if dimension(kind) == self.dim]
-        self.of_body = np.unique(np.concatenate([np.zeros(0, dtype=int), *own]))
+        of_dimension = [nodes.ravel() for kind, nodes in self.blocks if dimension(kind) == self.dim]
+        self.of_body = np.unique(np.concatenate([np.zeros(0, dtype=int), *of_dimension]))
         self.node_sets: dict[str, list[Array]] = {}
         self.cell_sets: dict[str, dict[int, list[Array]]] = {}
         self.left_out: list[LeftOut] = []

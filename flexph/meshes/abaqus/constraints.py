@@ -99,14 +99,14 @@ class Constraints:
         kind = after if block.keyword == "COUPLING" and after is not None and after.keyword in COUPLED else None
         found = self._as_port(k, part, block, kind)
         if isinstance(found, Coupling):
-            own = block.keyword != "DISTRIBUTING COUPLING"
+            is_kinematic = block.keyword != "DISTRIBUTING COUPLING"
             self.couplings[found.name] = found
             if found.how == "rigid":
                 why = f"{names_of(block) or repr(found.name)} is rigid"
                 self.left_out.append(
                     LeftOut(block.keyword, block.place, "stiffness", why, found.points, port=found.name)
                 )
-            return "" if own else block.parameters.get("ELSET", "")
+            return "" if is_kinematic else block.parameters.get("ELSET", "")
         reached = [r.points for word in _words(block) if (r := self._reached(k, word)) is not None]
         reach = np.unique(np.concatenate(reached)) if reached else None
         why = "; ".join(text for text in (names_of(block), found) if text)
@@ -181,10 +181,10 @@ class Constraints:
         if reference is not None and np.isin(reference.points, self.places.of_body).any():
             return "its reference point is a node of the body"
         first = reached[0]
-        own = k if k is None else self.places.called(self.places.instances[k], name)
-        label = _unused_name(own or name, self.couplings)
+        given_name = k if k is None else self.places.called(self.places.instances[k], name)
+        label = _unused_name(given_name or name, self.couplings)
         region = first.region if len(words) == 1 and first is not None and first.region and not weights else label
-        each = [float(w or 0.0) for w, own in zip(weights, held, strict=True) for _ in own] if weights else []
+        each = [float(w or 0.0) for w, nodes_of in zip(weights, held, strict=True) for _ in nodes_of] if weights else []
         shares = np.bincount(owner.ravel(), each) if weights else None
         return Coupling(label, how, region, points, tuple(at.tolist()), block.keyword, block.place, shares)
 

@@ -29,10 +29,10 @@ class Instance:
 
 def instance(block: Block, parts: dict[str, Part]) -> Instance:
     """Instance from its block, with a copy of its part, to which the instance may add nodes and sets."""
-    own = parts.get(block.name("PART").upper())
-    if own is None:
+    original = parts.get(block.name("PART").upper())
+    if original is None:
         raise ValueError(f"{block.place}: part {block.name('PART')!r} of *INSTANCE must be defined")
-    part = deepcopy(own)
+    part = deepcopy(original)
     outer = Part("", part.nodes, part.elements, points=part.points)
     return Instance(block.name("NAME"), part, outer, *_placement(block))
 

@@ -68,7 +68,7 @@ class Masses:
             outer = [(n, one.outer) for n, one in enumerate(self.places.instances)] if k is None else []
             for block in part.masses:
                 name = block.name("ELSET")
-                owners = [(n, own) for n, own in [(k, part), *outer] if has_set(own, name, nodes=False)]
+                owners = [(n, owner) for n, owner in [(k, part), *outer] if has_set(owner, name, nodes=False)]
                 if not owners:
                     raise ValueError(f"{block.place}: element set {name!r} of *{block.keyword} must be defined")
                 yield block, owners

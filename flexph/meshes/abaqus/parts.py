@@ -176,9 +176,9 @@ class Part:
         kind = block.name("TYPE").upper()
         cell = cell_type(kind)
         if kind in POINTS:
-            own = [row[:2] for row in block.data if len(row) > 1 and row[0].isdecimal()]
-            self.points += [PointElement(kind, int(number), node, block.place) for number, node in own]
-            numbers = np.array([int(number) for number, _ in own], dtype=int)
+            points = [row[:2] for row in block.data if len(row) > 1 and row[0].isdecimal()]
+            self.points += [PointElement(kind, int(number), node, block.place) for number, node in points]
+            numbers = np.array([int(number) for number, _ in points], dtype=int)
         elif cell is None:
             massless = MASSLESS.fullmatch(kind) is not None
             why = "such elements are not supported"

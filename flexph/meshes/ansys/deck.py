@@ -220,18 +220,18 @@ class _Deck:
         turned: dict[int, dict[int, list[int]]],
         strange: list[tuple[str, Change, list[int], Place, int]],
     ) -> MeshContents:
-        elements = {f"{word} {n}": np.array(own) for word, groups in of.items() for n, own in groups.items()}
-        elements |= {name: own for name, (kind, own) in self.components.items() if kind == "ELEM"}
-        nodes = {name: own for name, (kind, own) in self.components.items() if kind == "NODE"}
+        elements = {f"{word} {n}": np.array(numbers) for word, groups in of.items() for n, numbers in groups.items()}
+        elements |= {name: numbers for name, (kind, numbers) in self.components.items() if kind == "ELEM"}
+        nodes = {name: numbers for name, (kind, numbers) in self.components.items() if kind == "NODE"}
         solid = np.concatenate(
             [np.zeros(0, dtype=int), *(b.numbers for b in mesh.cells if dimension(b.kind) == mesh.dim)]
         )
         sections = {}
         for n, systems in turned.items():
-            for system, own in systems.items():
-                if np.isin(own, solid).any():
+            for system, numbers in systems.items():
+                if np.isin(numbers, solid).any():
                     region = f"MAT {n}" if len(systems) == 1 else f"MAT {n} ESYS {system}"
-                    elements[region], sections[region] = np.array(own), (n, system)
+                    elements[region], sections[region] = np.array(numbers), (n, system)
         alpha, beta = self.damping
         return MeshContents(
             mesh.mesh(elements, nodes),

@@ -52,25 +52,27 @@ def cell_of(family: str, nodes: list[int]) -> tuple[str, list[int]]:
     count = len(NODES[family])
     if len(nodes) < count:
         nodes = [*nodes, *[0] * (count - len(nodes))]
-    kind, own = family, nodes[:count]
+    kind, corner_nodes = family, nodes[:count]
     corners = CORNERS.get(family)
     if corners is not None:
-        groups = tuple(_coinciding(own[:corners]))
+        groups = tuple(_coinciding(corner_nodes[:corners]))
         if groups:
             known = COLLAPSED[family].get(groups)
             if known is None:
-                raise ValueError(f"has corners that coincide as in no wedge, pyramid or tetrahedron: {own[:corners]}")
-            kind, own = known[0], [own[i] for i in known[1]]
+                raise ValueError(
+                    f"has corners that coincide as in no wedge, pyramid or tetrahedron: {corner_nodes[:corners]}"
+                )
+            kind, corner_nodes = known[0], [corner_nodes[i] for i in known[1]]
     first = SECOND.get(kind)
     if first is not None:
-        middle = own[len(NODES[first]) :]
+        middle = corner_nodes[len(NODES[first]) :]
         if not any(middle):
-            return first, own[: len(NODES[first])]
+            return first, corner_nodes[: len(NODES[first])]
         if 0 in middle:
-            raise ValueError(f"has nodes on some edges only, {own}: give all of them, or none")
-    if 0 in own:
-        raise ValueError(f"must have {len(NODES[kind])} nodes, got {own}")
-    return kind, own
+            raise ValueError(f"has nodes on some edges only, {corner_nodes}: give all of them, or none")
+    if 0 in corner_nodes:
+        raise ValueError(f"must have {len(NODES[kind])} nodes, got {corner_nodes}")
+    return kind, corner_nodes
 
 
 def _coinciding(corners: list[int]) -> list[tuple[int, ...]]:

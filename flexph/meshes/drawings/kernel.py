@@ -53,11 +53,11 @@ def request_answer(
     ImportError if gmsh or its libraries are missing, ValueError for a drawing that gmsh cannot read, and TooSlowError
     for a request that exceeds the time limit.
     """
-    given = {name: own for name, own in (("surface", surface), ("sizes", sizes)) if own is not None}
+    given = {name: array for name, array in (("surface", surface), ("sizes", sizes)) if array is not None}
     if beside is None:
         found = _new_answer(request, given, seconds)
     else:
-        arrays = {f"{name} {key}": values for name, own in given.items() for key, values in own.items()}
+        arrays = {f"{name} {key}": values for name, array in given.items() for key, values in array.items()}
         found = cached_answer(beside, request, arrays, lambda: _new_answer(request, given, seconds))
     answer = Answer(found[0])
     answer.arrays = found[1]

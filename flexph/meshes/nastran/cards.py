@@ -84,17 +84,17 @@ def bulk_cards(path: Path) -> Iterator[Card]:
     """
     name, fields, first, mark = "", list[str](), Place(0), ""
     for line in _bulk(_lines(path, DeckFiles(path))):
-        head, own, tail = _split(line)
+        head, continued, tail = _split(line)
         if head and head[0] not in "+*":
             if name:
                 yield Card(name, fields, first)
-            name, fields, first = head.rstrip("* ").upper(), own, line[1]
+            name, fields, first = head.rstrip("* ").upper(), continued, line[1]
         else:
             if not name or (mark and head):
                 _refuse_astray(line, name, (mark, head))
             if len(fields) % 8 and "*" not in head:
                 fields = [*fields, *[""] * (8 - len(fields) % 8)]
-            fields = fields + own
+            fields = fields + continued
         mark = tail
     if name:
         yield Card(name, fields, first)
@@ -106,9 +106,9 @@ def _refuse_astray(line: Line, name: str, marks: tuple[str, str]) -> None:
     ``name``: name of the card before it, empty if there is none. ``marks``: mark at the end of the previous line, and
     at the begin of this one; they must be equal if both are given.
     """
-    before, own = (mark.strip("+* ") for mark in marks)
-    same = before == own or before[1:] == own  # the first columns may differ
-    if not name or (before and own and not same):
+    before, present = (mark.strip("+* ") for mark in marks)
+    same = before == present or before[1:] == present  # the first columns may differ
+    if not name or (before and present and not same):
         raise ValueError(f"{line[1]}: the continuation {line[0][:8].strip()!r} must follow its card")
 
 

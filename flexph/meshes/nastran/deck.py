@@ -154,7 +154,7 @@ class Deck:
             for number in np.unique(numbers).tolist():
                 dims.setdefault(number, set()).add(dimension(kind))
         solid = {n: card for n, card in self.properties.items() if card.name == "PSOLID" and 3 in dims.get(n, ())}
-        if not any(3 in own for own in dims.values()):
+        if not any(3 in dims_of_part for dims_of_part in dims.values()):
             shells = {n: c for n, c in self.properties.items() if c.name == "PSHELL" and 2 in dims.get(n, ())}
             return [(str(n), str(card.whole(1, 0)), ANGLES) for n, card in shells.items()]
         return [

@@ -97,8 +97,8 @@ def meshings(drawing: Drawing, touches: Sequence[Touch]) -> tuple[list[Meshing],
     alone = [
         f"{name} has {wheel.teeth} equal teeth or notches without a mating wheel on a parallel axis: a rack, a "
         "bevel or worm gear, a chain or a spline is not recognised"
-        for name, own in wheels.items()
-        for wheel in own
+        for name, parts in wheels.items()
+        for wheel in parts
         if id(wheel) not in met
     ]
     return found, alone

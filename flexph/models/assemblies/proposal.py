@@ -70,7 +70,7 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     groups = {name: name for name in names}
     blocks = _bearing_blocks(groups, _groups_without_blocks(groups, touches, wheels, ground), touches)
     pins = _loose_pins(groups, {ground, *wheels}, touches)
-    pinned = [weld for name, own in pins for weld in _welded_pins(name, own, groups, wheels, ground)]
+    pinned = [weld for name, touching in pins for weld in _welded_pins(name, touching, groups, wheels, ground)]
     order = {name: names.index(group) for name, group in groups.items()}
     known: Known = {}
     welds = _rigid(groups, touches, known)
@@ -89,7 +89,7 @@ def proposed(drawing: Drawing, ground: str | None = None) -> Proposal:
     hinged = [Hinged((groups[j.first], groups[j.second]), j.pair) for j in joints]
     gears = proposed_gears(meshes, alone, groups, hinged, ground)
     threads = [{t.first, t.second} for t in touches if t.kind in ("screw", "thread")]
-    overlaps = tuple(own for own in drawing.overlaps if set(own[:2]) not in threads)
+    overlaps = tuple(overlap for overlap in drawing.overlaps if set(overlap[:2]) not in threads)
     return Proposal(ground, reason, (*pinned, *blocks, *joints), tuple(left_out), free, overlaps, gears)
 
 
@@ -123,8 +123,8 @@ def _groups_without_blocks(
     ``ground`` that of the fixed part.
     """
     held = dict(groups)
-    for name, own in _loose_pins(held, {ground, *wheels}, touches):
-        _welded_pins(name, own, held, wheels, ground)
+    for name, touching in _loose_pins(held, {ground, *wheels}, touches):
+        _welded_pins(name, touching, held, wheels, ground)
     _rigid(held, touches, {})
     return held
 
@@ -169,21 +169,21 @@ def _loose_pins(rigid: Mapping[str, str], others: set[str], touches: Sequence[To
     """
     pins = {}
     for name in rigid:
-        own = [t for t in touches if name in (t.first, t.second)]
-        round_ones = [t for t in own if t.kind == "pin"]
+        touching = [t for t in touches if name in (t.first, t.second)]
+        round_ones = [t for t in touching if t.kind == "pin"]
         if name in others or len(_others(name, round_ones)) < 2:
             continue
-        if pair_of(own).kind in ("hinge", "cylindrical") and _is_pin(name, round_ones):
+        if pair_of(touching).kind in ("hinge", "cylindrical") and _is_pin(name, round_ones):
             pins[name] = round_ones
     loose, known = [], Known()
-    for name, own in pins.items():
+    for name, touching in pins.items():
         groups = dict(rigid)
         for other, its in pins.items():
             if other != name:
                 _join(groups, _other(other, its[0]), other)
         _rigid(groups, [t for t in touches if name not in (t.first, t.second)], known)
-        if len({groups[other] for other in _others(name, own)}) > 1:  # otherwise a shaft in bearings of one body
-            loose.append((name, own))
+        if len({groups[other] for other in _others(name, touching)}) > 1:  # otherwise a shaft in bearings of one body
+            loose.append((name, touching))
     return loose
 
 
@@ -260,10 +260,10 @@ def _pairs(groups: Mapping[str, str], touches: Sequence[Touch], known: Known) ->
         one, two = sorted((groups[touch.first], groups[touch.second]), key=order.__getitem__)
         if one != two:
             between.setdefault((one, two), []).append(touch)
-    for _, own in sorted(between.items(), key=lambda item: [order[name] for name in item[0]]):
-        pair = known.get(tuple(own)) or known.setdefault(tuple(own), pair_of(own))
-        main = min(own, key=lambda t: ORDER.index(t.kind))
-        yield ProposedJoint(main.first, main.second, pair, tuple(own), tuple(_remarks(pair, own)))
+    for _, touching in sorted(between.items(), key=lambda item: [order[name] for name in item[0]]):
+        pair = known.get(tuple(touching)) or known.setdefault(tuple(touching), pair_of(touching))
+        main = min(touching, key=lambda t: ORDER.index(t.kind))
+        yield ProposedJoint(main.first, main.second, pair, tuple(touching), tuple(_remarks(pair, touching)))
 
 
 def _between(

@@ -29,8 +29,8 @@ def ldl(name: str, matrix: Array) -> tuple[Array, Array]:
     except np.linalg.LinAlgError:
         lowest = np.linalg.eigvalsh(unit)[0]
         raise ValueError(f"{name} must be positive definite: lowest eigenvalue {lowest:.0e} (unit diagonal)") from None
-    own = root.diagonal()
-    return size[:, None] * root / (own * size), (own * size) ** 2
+    of_diagonal = root.diagonal()
+    return size[:, None] * root / (of_diagonal * size), (of_diagonal * size) ** 2
 
 
 def divided_by_factors(vectors: Array, L: Array, d: Array) -> Array:

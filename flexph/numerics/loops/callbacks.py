@@ -104,11 +104,11 @@ def _kinds(of: type) -> list[_Kind] | None:
         if text in VIEWS:
             kinds.append(_Kind(f"{of.__name__}.{name}", *VIEWS[text]))
         else:
-            own = _kinds(inner[name])
-            if own is None:
+            kinds_of_field = _kinds(inner[name])
+            if kinds_of_field is None:
                 asked = "a view or a named tuple, in a module with annotations from __future__"
                 raise TypeError(f"{of.__name__}.{name} must be annotated with {asked}, got {text}")
-            kinds += own
+            kinds += kinds_of_field
     return kinds
 
 

@@ -64,7 +64,7 @@ def efforts_of(joints: Mapping[str, RobotJoint], actuators: Mapping[str, Actuato
             connections.append(joint.effort())
             continue
         ports = zip((joint.port, joint.reference), _ports(joint), strict=False)
-        connections += [force(str(port), axes="section", name=own) for port, own in ports]
+        connections += [force(str(port), axes="section", name=effort_name) for port, effort_name in ports]
     return connections
 
 
@@ -75,8 +75,8 @@ def _driven(actuators: Mapping[str, Actuator]) -> list[str]:
 
 def _ports(joint: RobotJoint) -> list[str]:
     """Names of the external ports of an actuated joint."""
-    own = f"effort {joint.label}"
-    return [own, f"{own} reaction"] if joint.kind in SLIDING and isinstance(joint.reference, str) else [own]
+    effort = f"effort {joint.label}"
+    return [effort, f"{effort} reaction"] if joint.kind in SLIDING and isinstance(joint.reference, str) else [effort]
 
 
 def _directions(joint: RobotJoint) -> list[tuple[float, ...]]:

@@ -138,8 +138,8 @@ def assembled(
         closed = _closed(joint, parts)
         connections += _connections(closed, _closing_joint(closed, parts, labels), parts, options.friction_speed)
     for name, law in coupled.items():
-        own, leader = robot_joints[name], robot_joints[law.leader].coupling if law.leader else None
-        connections.append(coupled_joints(own.coupling, leader, ratio=law.ratio, name=f"mimic {own.label}"))
+        follower, leader = robot_joints[name], robot_joints[law.leader].coupling if law.leader else None
+        connections.append(coupled_joints(follower.coupling, leader, ratio=law.ratio, name=f"mimic {follower.label}"))
     named, leaders = named_parts(links, joints, parts, robot_joints), {followers[name].leader for name in coupled}
     lost = {name: why for name, why in named.joints.why.items() if name not in leaders}
     return Robot(

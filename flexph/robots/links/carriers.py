@@ -54,10 +54,10 @@ def carriers(
     above = {joint.child: joint.parent for joint in joints}
     carrier_poses: dict[str, CarrierPose] = {}
     for first, group in groups.items():
-        own = _in_group(links, group, above, is_ground=first == root and _is_ground(links, joints, group, fixed))
-        if not own and first in leading:  # without mass, between joints
-            own = dict.fromkeys(group.poses, first)
-        for name, carrier in own.items():
+        in_group = _in_group(links, group, above, is_ground=first == root and _is_ground(links, joints, group, fixed))
+        if not in_group and first in leading:  # without mass, between joints
+            in_group = dict.fromkeys(group.poses, first)
+        for name, carrier in in_group.items():
             frame = group.poses[carrier or first]
             carrier_poses[name] = CarrierPose(
                 carrier, np.eye(4) if name == carrier else _relative(frame, group.poses[name])

@@ -109,12 +109,12 @@ class RobotJoint:
         ends: dict[str, Any] = {name: end for name, end in both if math.isfinite(end)}
         if not ends:
             raise ValueError(f"joint {self.name!r} has no limits in the file")
-        own: dict[str, Any] = {"along_axis": self.second_axis}
+        axes: dict[str, Any] = {"along_axis": self.second_axis}
         if turns:
             whole = FULL_TURN * round(sum(ends.values()) / len(ends) / FULL_TURN)
-            ends, own = {k: v - whole for k, v in ends.items()}, {**self._about, "zero": self.zero}
+            ends, axes = {k: v - whole for k, v in ends.items()}, {**self._about, "zero": self.zero}
         try:
-            return stop(self.port, self.reference, law, **ends, **own, name=name or f"stop {self.label}")
+            return stop(self.port, self.reference, law, **ends, **axes, name=name or f"stop {self.label}")
         except ValueError as error:
             raise ValueError(f"joint {self.name!r}: {error}") from None
 
@@ -224,15 +224,15 @@ def robot_joint(
     """
     axis, before = child.turned @ element.axis, parent.turned @ element.origin[:3, :3]
     second, between = before @ element.axis, before @ child.turned.T
-    own, other = _direction(axis), _direction(second)
+    first_axis, other = _direction(axis), _direction(second)
     zero = 0.0
     if element.kind in TURNING:  # from the same transverse directions as the sensor of the angle
-        first, last = unit("axis", own), unit("second_axis", other)
+        first, last = unit("axis", first_axis), unit("second_axis", other)
         x, (cosine, sine) = between @ frame_about(first)[0], transported_frame(first, last)
         zero = math.atan2(float(x @ sine), float(x @ cosine))
     assert isinstance(child.port, str)
     return RobotJoint(
-        element.name, label, element.kind, child.port, parent.port, own, other, zero, element.limit, mimic
+        element.name, label, element.kind, child.port, parent.port, first_axis, other, zero, element.limit, mimic
     )
 
 

@@ -69,13 +69,13 @@ def checked_links(links: Mapping[str, LinkElement], handling: Handling) -> dict[
     """
     sound, beyond = dict(links), []
     for name, link in links.items():
-        own = np.linalg.eigvalsh(link.moments) if link.moments.any() else np.zeros(3)
-        if np.abs(own).max() <= POINT**2 * link.mass:
+        principal = np.linalg.eigvalsh(link.moments) if link.moments.any() else np.zeros(3)
+        if np.abs(principal).max() <= POINT**2 * link.mass:
             sound[name] = link._replace(moments=np.zeros((3, 3)))
             continue
-        if own.sum() < 0.0:
+        if principal.sum() < 0.0:
             raise _negative(name, link.moments)
-        excess = float((2.0 * own[-1] - own.sum()) / np.abs(own).sum())
+        excess = float((2.0 * principal[-1] - principal.sum()) / np.abs(principal).sum())
         if excess > check.ROUND_OFF:
             beyond.append(f"{name} ({excess:.2g})")
             sound[name] = link._replace(moments=_nearest(link.moments)) if handling == "repair" else link

@@ -52,7 +52,7 @@ def completed(masses: Mapping[str, Masses], skeleton: Skeleton) -> dict[str, Mas
 
     Raises ValueError if the inertia of a motion depends on an addition.
     """
-    lacking = {name for name, own in masses.items() if not own.can_move_separately}
+    lacking = {name for name, mass in masses.items() if not mass.can_move_separately}
     if not lacking:
         return dict(masses)
     weight, moment = _least_carried(masses, skeleton)
@@ -113,10 +113,10 @@ def _check_determined(
         return
     follow = _independent([column.joint for column in columns], skeleton.couplings)
     total, added = (np.zeros((follow.shape[1],) * 2) for _ in range(2))
-    for name, own in whole.items():
+    for name, mass in whole.items():
         at = [k for k in range(len(columns)) if moves[name] >> k & 1]
         twists = np.array([columns[k].twist for k in at]).reshape(-1, 6).T @ follow[at]
-        inertia = twists.T @ _spatial(own, poses[name]) @ twists
+        inertia = twists.T @ _spatial(mass, poses[name]) @ twists
         total += inertia
         if name in lacking:
             added += inertia - twists.T @ _spatial(masses[name], poses[name]) @ twists
@@ -162,10 +162,10 @@ def _freedoms(skeleton: Skeleton, poses: Mapping[str, Array]) -> tuple[list[Free
         if above is None or below is None or above == below:
             continue
         pose = poses[joint.parent] @ joint.origin
-        own = _twists(joint, pose[:3, :3] @ joint.axis, poses[joint.child][:3, 3])
-        bits = ((1 << len(own)) - 1) << len(columns)
+        twists = _twists(joint, pose[:3, :3] @ joint.axis, poses[joint.child][:3, 3])
+        bits = ((1 << len(twists)) - 1) << len(columns)
         moves[below] = moves[above] | bits
-        columns += [FreedomTwist(joint.name, twist) for twist in own]
+        columns += [FreedomTwist(joint.name, twist) for twist in twists]
     return columns, moves
 
 

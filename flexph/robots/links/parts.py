@@ -153,24 +153,24 @@ def parts_of(
     flexible links; ``skeleton``: tree for the check of small masses. Raises ValueError if no link has mass, or if
     moments of inertia are missing.
     """
-    own = [name for name in links if name in carrier_poses and carrier_poses[name].carrier == name]
-    if not own:
+    carried = [name for name in links if name in carrier_poses and carrier_poses[name].carrier == name]
+    if not carried:
         empty = all(link.is_empty for link in links.values())
         lacking = "no link has mass or inertia" if empty else "all links with mass are fixed to the ground"
         raise ValueError(f"the robot must have a link with mass that is not the ground: {lacking}")
-    flexed = {n: flexible_body(links[n], _after(n, kept), flexible[n], shapes) for n in own if n in flexible}
+    flexed = {n: flexible_body(links[n], _after(n, kept), flexible[n], shapes) for n in carried if n in flexible}
     given = {name: sum_of_masses([(_masses_of_body(of.body), of.frame)]) for name, of in flexed.items()}
-    masses = _sums(links, carrier_poses, [name for name in own if name not in flexed]) | given
+    masses = _sums(links, carrier_poses, [name for name in carried if name not in flexed]) | given
     check_moments(masses)
     whole, starts, members = (
         completed(masses, skeleton),
-        _joint_positions(own, carrier_poses, kept),
-        _link_positions(links, own, carrier_poses),
+        _joint_positions(carried, carrier_poses, kept),
+        _link_positions(links, carried, carrier_poses),
     )
     bodies: dict[str, Body] = {}
     link_ports: dict[str, str] = {}
     joint_ports: dict[str, str] = {}
-    for name in own:
+    for name in carried:
         if name in flexed:
             bodies[name], link_ports[name] = flexed[name].body, "root"
             joint_ports |= flexed[name].ports
@@ -179,7 +179,7 @@ def parts_of(
             link_ports |= {link: ports[f"link {link}"] for link in members[name]} | {name: "origin"}
             joint_ports |= {joint: ports[f"joint {joint}"] for joint in starts[name]}
     frames = {name: of.frame for name, of in flexed.items()}
-    return Parts(bodies, frames, free_names(own, replaced="/."), carrier_poses, link_ports, joint_ports)
+    return Parts(bodies, frames, free_names(carried, replaced="/."), carrier_poses, link_ports, joint_ports)
 
 
 def _rigid(masses: Masses, starts: Points, members: Points) -> tuple[Body, dict[str, str]]:

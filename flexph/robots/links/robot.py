@@ -79,8 +79,10 @@ class Robot:
     @property
     def coordinates(self) -> dict[str, Quantity]:
         """Sensors by name for :class:`Kinematics`: joints with one degree of freedom that follow no other joint."""
-        own = (*TURNING, *SLIDING)
-        return {n: joint.coordinate for n, joint in self.joints.items() if joint.kind in own and joint.mimic is None}
+        movable = (*TURNING, *SLIDING)
+        return {
+            n: joint.coordinate for n, joint in self.joints.items() if joint.kind in movable and joint.mimic is None
+        }
 
     @checked
     def placed(

@@ -38,11 +38,11 @@ def rotors_of(
     bodies, connections = {}, []
     for name, inertia in inertias.items():
         joint = joints[name]
-        own = names[f"rotor {joint.label}"]
-        bodies[own] = rigid_body(Masses(inertia, np.zeros(3), inertia * np.eye(3)), {"axle": np.zeros(3)}, 0)
-        bearing = revolute(f"{own}.axle", GROUND.at(0.0, 0.0, 0.0), axis=AXIS, name=f"bearing of {own}")
+        rotor_name = names[f"rotor {joint.label}"]
+        bodies[rotor_name] = rigid_body(Masses(inertia, np.zeros(3), inertia * np.eye(3)), {"axle": np.zeros(3)}, 0)
+        bearing = revolute(f"{rotor_name}.axle", GROUND.at(0.0, 0.0, 0.0), axis=AXIS, name=f"bearing of {rotor_name}")
         geared = coupled_joints(
-            Turning(f"{own}.axle", GROUND, (AXIS, AXIS)), joint.coupling, ratio=1.0, name=f"gear of {own}"
+            Turning(f"{rotor_name}.axle", GROUND, (AXIS, AXIS)), joint.coupling, ratio=1.0, name=f"gear of {rotor_name}"
         )
         connections += [bearing, geared]
     return bodies, connections

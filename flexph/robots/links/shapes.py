@@ -106,10 +106,12 @@ class LinkGeometry(NamedTuple):
 
     def shape(self, use: Use) -> LinkShape:
         """The only shape of the link for a use (visual or collision); raises ValueError for none or several."""
-        own = self.shapes(self.name, use)
-        if len(own) != 1:
-            raise ValueError(f"link {self.name!r} must have one {use} shape, got {len(own)}: make a body of it by hand")
-        return own[0]
+        found = self.shapes(self.name, use)
+        if len(found) != 1:
+            raise ValueError(
+                f"link {self.name!r} must have one {use} shape, got {len(found)}: make a body of it by hand"
+            )
+        return found[0]
 
 
 class FlexibleLink(ABC):

@@ -55,11 +55,11 @@ class Sliders:
         for name in bounds:
             port = name if name in slices else None
             if port is not None and port not in known:
-                own = ", ".join(repr(entry) for entry, (of, _) in known.items() if of == port)
-                raise ValueError(f"slider {name!r} must name one entry of the input: {own}")
+                entry_names = ", ".join(repr(entry) for entry, (of, _) in known.items() if of == port)
+                raise ValueError(f"slider {name!r} must name one entry of the input: {entry_names}")
             check.lookup("slider", name, known)
         self.dials = dict(dials or {})
-        of_inputs = tuple(Slider(name, *known[name], *_bounds(name, own)) for name, own in bounds.items())
+        of_inputs = tuple(Slider(name, *known[name], *_bounds(name, interval)) for name, interval in bounds.items())
         self.all = of_inputs + tuple(Slider(name, "", 0, dial.low, dial.high) for name, dial in self.dials.items())
         self.inputs = {slider.port: _begun(slider.port, slices, dim, inputs, time) for slider in of_inputs}
         for name, dial in self.dials.items():
