@@ -118,13 +118,13 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     write_run(solution, folder)
     spin, pull = speeds(solution), {name: solution.measured(spring_force(f"span {name}")) for name in SPANS}
     columns = {"input_rad_s": spin[:, 0], "output_rad_s": spin[:, 1]}
-    write_table(folder / "belt.csv", {"t_s": solution.times} | columns | {f"{n}_N": own for n, own in pull.items()})
+    write_table(folder / "belt.csv", {"t_s": solution.times} | columns | {f"{n}_N": force for n, force in pull.items()})
     figure = new_figure(8.0, 3.6)
     turning, pulling = figure.subplots(1, 2)
     turning.plot(solution.times, spin[:, 0], label="input", linewidth=1.0)
     turning.plot(solution.times, spin[:, 1] * RADII[1] / RADII[0], label="output, times r₂/r₁", linewidth=1.0)
-    for name, own in pull.items():
-        pulling.plot(solution.times, own, label=f"span {name}", linewidth=0.9)
+    for name, force in pull.items():
+        pulling.plot(solution.times, force, label=f"span {name}", linewidth=0.9)
     turning.set(xlabel="t [s]", ylabel="angular velocity [rad/s]")
     pulling.set(xlabel="t [s]", ylabel="tension [N]")
     for axes in (turning, pulling):
@@ -133,8 +133,8 @@ def write(solution: Solution, folder: Path) -> dict[str, Any]:
     figure.savefig(folder / "belt.png")
     return {
         "output_rad_s": float(spin[-1, 1]),
-        "tension_max_N": float(max(own.max() for own in pull.values())),
-        "tension_min_N": float(min(own.min() for own in pull.values())),
+        "tension_max_N": float(max(force.max() for force in pull.values())),
+        "tension_min_N": float(min(force.min() for force in pull.values())),
         "largest_residual": float(solution.ledger.largest_residual),
     }
 
@@ -143,10 +143,12 @@ def checks() -> Iterable[Check]:
     """Checks: both pulleys against the closed form of a taut belt, or an adaptive integration with a slack span."""
     rest = belt_drive(2e4, 60.0)
     still = rest.equilibrium(rest.assemble({"input": (0.0, 0.0, 0.0), "output": (APART, 0.0, 0.0)}))
-    own, computed = (
+    value, computed = (
         np.abs(roots.imag).max() for roots in (np.linalg.eigvals(equations(2e4, 0.0)), poles(rest.linearize(still)))
     )
-    yield near("frequency of the taut belt [rad/s]", own, computed, 1e-8 * own, source="eigenvalues of two equations")
+    yield near(
+        "frequency of the taut belt [rad/s]", value, computed, 1e-8 * value, source="eigenvalues of two equations"
+    )
 
     errors: list[float] = []
     for step in (2e-4, 1e-4):

@@ -106,8 +106,8 @@ def checks() -> Iterable[Check]:
         source = "our own fine meshes"
         yield near(f"tip {axis} [m]", reference, value, 2e-4 * length, source=source, kind="independent code")
     coarse = tips(solve(8, 2, tuple(SIMO)))
-    for own, (load, place) in zip(coarse, SIMO.items(), strict=True):
-        for value, reference, axis in zip(own, place, "xyz", strict=True):
+    for places, (load, place) in zip(coarse, SIMO.items(), strict=True):
+        for value, reference, axis in zip(places, place, "xyz", strict=True):
             name, source = f"{load:g} N: tip {axis} [m]", "Simo, Vu-Quoc, as quoted"
             yield near(name, reference, value, 2e-3 * length, source=source, kind="independent code")
 

@@ -176,11 +176,13 @@ def leans(ride: Solution) -> Array:
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Write to ``folder``: exponents against the speed, their diagram, and the ride; return the summary numbers."""
     write_run(result.ride, folder)
-    own = result.exponents
-    rows = {f"{part}_{i + 1}_1_s": getattr(own, part)[:, i] for i in range(own.shape[1]) for part in ("real", "imag")}
+    found = result.exponents
+    rows = {
+        f"{part}_{i + 1}_1_s": getattr(found, part)[:, i] for i in range(found.shape[1]) for part in ("real", "imag")
+    }
     write_table(folder / "exponents.csv", {"speed_m_s": result.speeds} | rows)
     _draw(result, folder / "exponents.png")
-    stable = result.speeds[own.real.max(axis=1) < 0.0]
+    stable = result.speeds[found.real.max(axis=1) < 0.0]
     return {
         "stable_from_m_s": float(stable.min(initial=math.inf)),
         "stable_to_m_s": float(stable.max(initial=-math.inf)),
@@ -193,10 +195,10 @@ def _draw(result: Result, path: Path) -> None:
     diagram, over_time = figure.subplots(1, 2, width_ratios=(3, 2))
     closed = np.array([closed_form(float(v)) for v in result.speeds])
     for k in range(4):
-        own = result.exponents[:, k]
-        diagram.plot(result.speeds, own.real, "C0.", markersize=4, label="real part" if k == 0 else None)
+        branch = result.exponents[:, k]
+        diagram.plot(result.speeds, branch.real, "C0.", markersize=4, label="real part" if k == 0 else None)
         diagram.plot(
-            result.speeds, np.where(own.imag > 0.0, own.imag, np.nan), "C1.", markersize=4,
+            result.speeds, np.where(branch.imag > 0.0, branch.imag, np.nan), "C1.", markersize=4,
             label="imaginary part" if k == 0 else None,
         )  # fmt: skip
         diagram.plot(

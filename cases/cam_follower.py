@@ -193,7 +193,7 @@ def checks() -> Iterable[Check]:
         kind="independent code",
     )
     fall = flown(meet)[1] - ECCENTRICITY * fast.spin * math.sin(fast.spin * meet)
-    lost = sum(float(own.sum()) for name, own in fast.solution.ledger.dissipation.items())
+    lost = sum(float(loss.sum()) for name, loss in fast.solution.ledger.dissipation.items())
     yield near(
         "loss of the impact [J]", 0.5 * MASS * fall**2, lost, 1e-4 * lost, source=source, kind="independent code"
     )

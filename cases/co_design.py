@@ -107,8 +107,8 @@ MOVES = {1: move(SHOULDER_TURN), 2: move(ELBOW_TURN)}
 def piece(width: float, height: float, carried: float) -> Body:
     """A piece of a link with a rectangular section [m], and with the mass ``carried`` [kg] at its tip."""
     damping = fem.Damping(stiffness=5e-4)
-    own = fem.beam(PIECE, ALUMINIUM, fem.Section(width=width, height=height), elements=1, damping=damping)
-    return own.with_mass("tip", carried) if carried else own
+    beam = fem.beam(PIECE, ALUMINIUM, fem.Section(width=width, height=height), elements=1, damping=damping)
+    return beam.with_mass("tip", carried) if carried else beam
 
 
 def arm(**p: float) -> tuple[Mechanism, State]:
@@ -193,7 +193,7 @@ def stresses(solution: Solution) -> Array:
     """Largest stress of each piece over time, in magnitude [Pa], from both faces at its root."""
     faces = ("axial_stress_upper", "axial_stress_lower")
     roots = [[stress(f"piece_{k}", face, (1e-3 * PIECE, 0.0)) for face in faces] for k in range(1, 2 * PIECES + 1)]
-    return np.array([max(np.abs(solution.measured(own)).max() for own in root) for root in roots])
+    return np.array([max(np.abs(solution.measured(quantity)).max() for quantity in root) for root in roots])
 
 
 def tip_error(solution: Solution) -> Array:

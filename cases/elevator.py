@@ -145,7 +145,7 @@ def checks() -> Iterable[Check]:
     lifted = GRAVITY * sum(mass * travels(solution)[name][-1] for name, (mass, _, _) in SIDES.items())
     ledger = solution.ledger
     kept = ledger.total_energy[-1] - ledger.total_energy[0] - lifted
-    lost = sum(float(own.sum()) for own in ledger.dissipation.values())
+    lost = sum(float(loss.sum()) for loss in ledger.dissipation.values())
     work = float(ledger.work["motor"].sum())
     yield vanishes("work of the motor less energies [J/J]", (work - lifted - lost - kept) / work, 1e-12)
 

@@ -112,9 +112,9 @@ def checks() -> Iterable[Check]:
         yield vanishes(f"step {step} s: orthogonality_max", numbers["orthogonality_max"], 1e-12)
         impulse = float(solution.linear_momentum()[-1, 0])
         yield near(f"step {step} s: linear momentum [N s]", 50.0, impulse, 1e-9, source="∫F dt = ½ 5 s · 20 N")
-    stiff, own = rod_section(1e8, 500.0, mass=1.0, inertia=(20.0, 10.0, 10.0)), "our own prototype"
+    stiff, source = rod_section(1e8, 500.0, mass=1.0, inertia=(20.0, 10.0, 10.0)), "our own prototype"
     for name, section, most in (("iterations a step", SECTION, 4.6), ("iterations a step at 1e8 N", stiff, 5.0)):
-        yield at_most(name, most, solve(0.1, 8, 2, section=section).ledger.iterations.mean(), source=own)
+        yield at_most(name, most, solve(0.1, 8, 2, section=section).ledger.iterations.mean(), source=source)
     soft = rod_section(100.0, 500.0, mass=1.0, inertia=(20.0, 10.0, 10.0))  # whose vibrations all steps resolve
     tips = [solve(0.1 / 2**k, 1, 2, end=1.0, section=soft).position("rod.tip")[-1] for k in range(4)]
     apart = np.linalg.norm(np.diff(tips, axis=0), axis=1)

@@ -200,10 +200,10 @@ def draw_handle(solution: Solution, path: Path) -> None:
     """Draw the spin of the bar in body axes, and deflection of its end."""
     figure = new_figure(8.0, 6.0)
     spin, bend = figure.subplots(2, 1, sharex=True)
-    own, tip, times = solution["bar.spin"], solution.displacement("bar.tip"), solution.times
+    spins, tip, times = solution["bar.spin"], solution.displacement("bar.tip"), solution.times
     tip = tip - solution.displacement("bar.middle")
     for k, label in enumerate(("about the bar", "about the stem", "about the normal")):
-        spin.plot(times, own[:, k], linewidth=1.0, label=label)
+        spin.plot(times, spins[:, k], linewidth=1.0, label=label)
     spin.set_ylabel("spin in body axes [rad/s]")
     for k, label in ((1, "along the stem"), (2, "along the normal")):
         bend.plot(times, 1e3 * tip[:, k], linewidth=1.0, label=label)

@@ -108,8 +108,8 @@ def heights(solution: Solution) -> tuple[Array, Array]:
 
 def mean_force(solution: Solution, name: str, since: float, until: float) -> float:
     """Mean of a force of the ledger [N], such as ``table: normal``, over the steps from ``since`` to ``until`` [s]."""
-    own = (solution.times[:-1] >= since - 1e-9) & (solution.times[1:] <= until + 1e-9)
-    return float(solution.ledger.impulses[name][own].sum() / (until - since))
+    selected = (solution.times[:-1] >= since - 1e-9) & (solution.times[1:] <= until + 1e-9)
+    return float(solution.ledger.impulses[name][selected].sum() / (until - since))
 
 
 def write(solution: Solution, folder: Path) -> dict[str, Any]:

@@ -90,14 +90,14 @@ def coleman(speed: float, blades: int, ratio: float) -> Array:
     Eight belong to (x, y, ζ_c, ζ_s), two to the collective motion of the blades.
     """
     total, half = HUB + blades * BLADE, 0.5 * blades * STATIC
-    own = LAG_SPRING + REACH * STATIC * speed**2
+    lag_stiffness = LAG_SPRING + REACH * STATIC * speed**2
     M = np.array([[total, 0, 0, -half], [0, total, half, 0], [0, STATIC, INERTIA, 0], [-STATIC, 0, 0, INERTIA]])
     C = np.diag([DAMPER, DAMPER, LAG_DAMPER, LAG_DAMPER])
     C[2, 3], C[3, 2] = 2.0 * INERTIA * speed, -2.0 * INERTIA * speed
-    K = np.diag([SPRING, ratio * SPRING, *2 * [own - INERTIA * speed**2]])
+    K = np.diag([SPRING, ratio * SPRING, *2 * [lag_stiffness - INERTIA * speed**2]])
     K[2, 3], K[3, 2] = LAG_DAMPER * speed, -LAG_DAMPER * speed
     A = np.block([[np.zeros((4, 4)), np.eye(4)], [-np.linalg.solve(M, K), -np.linalg.solve(M, C)]])
-    together = np.roots([INERTIA, LAG_DAMPER, own])
+    together = np.roots([INERTIA, LAG_DAMPER, lag_stiffness])
     return np.sort_complex(np.concatenate([np.linalg.eigvals(A), together]))
 
 
@@ -117,7 +117,7 @@ def run(
     ]
     return Result(
         grid,
-        np.array([np.sort_complex(own)[:10] for own in of_many]),
+        np.array([np.sort_complex(exponents)[:10] for exponents in of_many]),
         np.array([coleman(speed, blades, ratio) for speed in grid]),
         shares,
         np.array(growth),
@@ -131,7 +131,7 @@ def figures(result: Result) -> dict[str, Any]:
 
 def write(result: Result, folder: Path) -> dict[str, Any]:
     """Write to ``folder``: a Campbell diagram with the growth, and a stability map; return the summary numbers."""
-    rows = {f"ratio_{ratio:.3g}_1_s": own for ratio, own in zip(result.ratios, result.growth.T, strict=True)}
+    rows = {f"ratio_{ratio:.3g}_1_s": growth for ratio, growth in zip(result.ratios, result.growth.T, strict=True)}
     many = {"many_blades_1_s": result.exponents.real.max(axis=1), "closed_form_1_s": result.closed.real.max(axis=1)}
     write_table(folder / "growth.csv", {"speed_rad_s": result.speeds, **many, **rows})
     _draw_campbell(result, folder / "campbell.png")
@@ -151,8 +151,8 @@ def _draw_campbell(result: Result, path: Path) -> None:
     upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=(2.0, 1.0))
     for axes, part, label in ((upper, np.imag, "frequency [rad/s]"), (lower, np.real, "growth [1/s]")):
         axes.plot(result.speeds, np.abs(part(result.closed)) if axes is upper else part(result.closed), "k.", ms=5)
-        own = np.abs(part(result.exponents)) if axes is upper else part(result.exponents)
-        axes.plot(result.speeds, own, "o", color="C0", markersize=7, markerfacecolor="none")
+        parts = np.abs(part(result.exponents)) if axes is upper else part(result.exponents)
+        axes.plot(result.speeds, parts, "o", color="C0", markersize=7, markerfacecolor="none")
         axes.set_ylabel(label)
         axes.grid(alpha=0.3)
     upper.plot(result.speeds, result.speeds, ":", color="0.5", label="once a turn")
@@ -170,12 +170,12 @@ def checks() -> Iterable[Check]:
     source = "Coleman, Feingold 1958"
     for ratio, name in ((1.0, "equal springs"), (1.5, "unequal springs")):
         for speed in (16.0, 26.0):
-            own, closed = spectrum(speed, 3, ratio), coleman(speed, 3, ratio)
-            apart = np.abs(np.sort(own.values.real) - np.sort(closed.real)).max()
+            spectrum_here, closed = spectrum(speed, 3, ratio), coleman(speed, 3, ratio)
+            apart = np.abs(np.sort(spectrum_here.values.real) - np.sort(closed.real)).max()
             yield vanishes(
                 f"three blades, {name}, {speed:g} rad/s: growths", apart, 1e-7, source=source, kind="closed form"
             )
-            seen = np.abs(np.sort(np.abs(own.fixed_values.imag)) - np.sort(np.abs(closed.imag))).max()
+            seen = np.abs(np.sort(np.abs(spectrum_here.fixed_values.imag)) - np.sort(np.abs(closed.imag))).max()
             yield vanishes(
                 f"three blades, {name}, {speed:g} rad/s: frequencies", seen, 1e-6, source=source, kind="closed form"
             )

@@ -159,14 +159,14 @@ def pass_lock(kept: str, distance: float, spin: float, steps: int = 61) -> tuple
     """
     turn = AXIAL * spin / math.cos(TILT) / ACROSS  # |L|/C [rad/s]
     cone = np.array([math.sin(TILT + distance), 0.0, -math.cos(TILT + distance)])  # direction of L: β > 0 points down
-    own = np.array([(1.0 - AXIAL / ACROSS) * spin, 0.0, 0.0])
+    rate = np.array([(1.0 - AXIAL / ACROSS) * spin, 0.0, 0.0])
     times = 2.0 * math.pi / abs(turn) * (np.arange(steps + 1) / steps)
     lowest = Rotation.from_euler("y", 0.5 * math.pi - distance)  # n in the plane of z and L
     about_cone = Rotation.from_rotvec(np.outer(turn * times - math.copysign(math.pi, turn), cone))
-    exact = about_cone * lowest * Rotation.from_rotvec(np.outer(times, own))
+    exact = about_cone * lowest * Rotation.from_rotvec(np.outer(times, rate))
     orientation = KEPT[kept]
     system = rigid.pivoted_body(INERTIA, orientation=orientation)
-    begin = system.state(orientation.coordinates(exact[0]), exact[0].inv().apply(turn * cone) + own)
+    begin = system.state(orientation.coordinates(exact[0]), exact[0].inv().apply(turn * cone) + rate)
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", ValidityWarning)
         trajectory = integrate(system.phdae(), begin, times, method=method_of(kept))

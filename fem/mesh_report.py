@@ -110,10 +110,10 @@ def mesh_report(
     refused = [*constraints, *_piece_notes(read)]
     if refused:
         warn("; ".join(refused))
-    own = file_densities(held) if density is None else None
-    own = own if own is not None and _covers(read, own) else None
-    known = density is not None or own is not None
-    materials, of = _materials(read, density, own, unit)
+    from_file = file_densities(held) if density is None else None
+    from_file = from_file if from_file is not None and _covers(read, from_file) else None
+    known = density is not None or from_file is not None
+    materials, of = _materials(read, density, from_file, unit)
     model = SolidModel(read, materials, of, "stress" if plane else None, 1.0)
     if held.masses() and known:
         _refuse_mixed(held, plane, mixed=density is not None and unit != 1.0)

@@ -36,16 +36,16 @@ def in_several_frames(make: Callable[..., Body], ports: Mapping[str, float], mes
     for name in ports:
         if name in {port for pair in joints for port in pair}:
             raise ValueError(f"stations must not be named {name!r}: a beam with split={count} has such a port")
-    own: list[dict[str, float]] = [{} for _ in range(count)]
+    joined: list[dict[str, float]] = [{} for _ in range(count)]
     for name, x in ports.items():
         if not 0.0 <= check.number(f"station {name!r}", x) <= count * mesh.length:
             raise ValueError(f"station {name!r} must lie between 0 and the length {count * mesh.length} m, got {x} m")
         i = max(int(np.searchsorted(starts, x)) - 1, 0)  # a port at a joint belongs to the body before it
-        own[i][name] = min(x - starts[i], mesh.length)
+        joined[i][name] = min(x - starts[i], mesh.length)
     for i, (before, after) in enumerate(joints):
-        own[i][before] = mesh.length
-        own[i + 1] = {after: 0.0, **own[i + 1]}
-    frames = tuple(make(ports=given) for given in own)
+        joined[i][before] = mesh.length
+        joined[i + 1] = {after: 0.0, **joined[i + 1]}
+    frames = tuple(make(ports=given) for given in joined)
     places = np.zeros((count, mesh.dim))
     places[:, 0] = starts
     return SplitBody(frames, places, joints, {"load": _load(frames)}, _view(frames, places))

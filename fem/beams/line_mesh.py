@@ -225,8 +225,8 @@ def _mean_motion(mesh: LineMesh) -> np.ndarray:
 def _rows(unit: LineMesh, name: str, local: tuple[float, ...], derivative: int) -> sparse.csr_array:
     """Matrix of :meth:`LineMesh.rows` for the mesh ``unit`` with elements of unit length."""
     component, width = unit.components[name], len(_NODE[unit.dim])
-    own, nodes = component.velocity.nodal, unit.elements + 1
-    at_nodes = width * np.arange(nodes)[:, None] + component.place + np.arange(own)
+    count, nodes = component.velocity.nodal, unit.elements + 1
+    at_nodes = width * np.arange(nodes)[:, None] + component.place + np.arange(count)
     place = np.append(at_nodes, width * nodes + np.arange(component.velocity.inside * unit.elements))
     rows = component.velocity.rows(np.array(local), 1.0, derivative)
     shape = (rows.shape[0], unit.basis.shape[0])
@@ -257,10 +257,10 @@ def _resultants(unit: LineMesh, local: tuple[float, ...]) -> sparse.csr_array:
     derivative = {name: int(name in unit.transverse) for name in unit.components}
     slopes = _over_all({n: c.stress.rows(points, 1.0, derivative[n]) for n, c in unit.components.items()})
     none = sparse.csr_array(values["x"].shape)
-    own = [values["x"], -slopes["y"], none, none, none, values["y"]]
+    parts = [values["x"], -slopes["y"], none, none, none, values["y"]]
     if unit.dim == 3:
-        own[2:5] = slopes["z"], values["turn"], values["z"]
-    return interleave(*own)
+        parts[2:5] = slopes["z"], values["turn"], values["z"]
+    return interleave(*parts)
 
 
 def scaled(matrix: sparse.csr_array, factors: float | np.ndarray) -> sparse.csr_array:

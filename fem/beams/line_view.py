@@ -131,7 +131,7 @@ def line_stresses(
             name = "axial_stress" if mesh.dim == 2 else f"axial_stress_{k}"
             mean, bending = rows["x"] / section.area, -mesh.components[k].sign * fibre / second * rows[k]
             at = {f"{name}_upper": mean + bending, f"{name}_lower": mean - bending}
-            stresses |= {side: _field("Pa", own, young) for side, own in at.items()}
+            stresses |= {side: _field("Pa", of_side, young) for side, of_side in at.items()}
     if mesh.dim == 3 and section.diameter is not None:
         radius, constant = section.diameter / 2.0, section.in_space("torsion_constant")
         shear = radius / constant * rows["turn"]

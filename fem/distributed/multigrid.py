@@ -86,11 +86,11 @@ def prolongation(system: System) -> Any:
     columns = np.concatenate([here[means.col[used]], before + np.arange(len(kept))])
     size = system.comm.allreduce(len(kept))
     data = np.concatenate([means.data[used], np.ones(len(kept))])
-    own = sparse.csr_array((data, (rows, columns)), shape=(end - first, size))
-    own.eliminate_zeros()
-    index = own.indptr.astype(PETSc.IntType), own.indices.astype(PETSc.IntType)
+    matrix = sparse.csr_array((data, (rows, columns)), shape=(end - first, size))
+    matrix.eliminate_zeros()
+    index = matrix.indptr.astype(PETSc.IntType), matrix.indices.astype(PETSc.IntType)
     sizes = (fine.getSizes()[0], (len(kept), size))
-    return PETSc.Mat().createAIJ(sizes, bsize=fine.getBlockSize(), csr=(*index, own.data), comm=PETSc.COMM_WORLD)
+    return PETSc.Mat().createAIJ(sizes, bsize=fine.getBlockSize(), csr=(*index, matrix.data), comm=PETSc.COMM_WORLD)
 
 
 def _rows(part: Part) -> Array:
@@ -110,8 +110,8 @@ def corner_means(mesh: SolidMesh) -> Any:
     """
     seen, parts = np.zeros(len(mesh.points), dtype=bool), []
     for block in mesh.blocks:
-        for own, corners in zip(block.nodes.T, block.kind.nodes, strict=True):
-            nodes, cell = np.unique(own, return_index=True)
+        for of_corner, corners in zip(block.nodes.T, block.kind.nodes, strict=True):
+            nodes, cell = np.unique(of_corner, return_index=True)
             fresh = ~seen[nodes]
             nodes, cell = nodes[fresh], cell[fresh]
             seen[nodes] = True

@@ -83,15 +83,15 @@ def cut(model: SolidModel, basis: Any, count: int) -> Partition:
     for r in range(count):
         picks = [np.flatnonzero(of == r) for of in blocks]
         nodes = np.unique(np.concatenate([b.nodes[p].ravel() for b, p in zip(mesh.blocks, picks, strict=True)]))
-        own = rows[(d * nodes[:, None] + np.arange(d)).ravel()]
-        pieces.append((picks, nodes, own))
-        touched.append(np.unique(own.indices))
+        owned = rows[(d * nodes[:, None] + np.arange(d)).ravel()]
+        pieces.append((picks, nodes, owned))
+        touched.append(np.unique(owned.indices))
     owner = _owners(touched, rows.shape[1], d)
     order = np.argsort(owner, kind="stable")
     numbers = np.argsort(order)
     parts = [
-        Part(_submodel(model, picks, nodes), own[:, columns], numbers[columns], np.flatnonzero(rank == r))
-        for r, ((picks, nodes, own), columns) in enumerate(zip(pieces, touched, strict=True))
+        Part(_submodel(model, picks, nodes), owned[:, columns], numbers[columns], np.flatnonzero(rank == r))
+        for r, ((picks, nodes, owned), columns) in enumerate(zip(pieces, touched, strict=True))
     ]
     return Partition(tuple(parts), order, np.searchsorted(owner[order], np.arange(count + 1)))
 
@@ -141,9 +141,9 @@ def _owners(touched: list[Array], size: int, dim: int) -> Array:
 def _submodel(model: SolidModel, picks: list[Array], nodes: Array) -> SolidModel:
     """Model of part of the cells, with indices ``picks`` in each block, and of their nodes ``nodes`` only."""
     mesh, start = model.mesh, model.mesh.starts
-    used = [(b, block, own) for b, (block, own) in enumerate(zip(mesh.blocks, picks, strict=True)) if len(own)]
-    blocks = tuple(Block(block.kind, np.searchsorted(nodes, block.nodes[own])) for _, block, own in used)
-    of = np.concatenate([model.material_of[start[b] + own] for b, _, own in used])
+    used = [(b, block, picked) for b, (block, picked) in enumerate(zip(mesh.blocks, picks, strict=True)) if len(picked)]
+    blocks = tuple(Block(block.kind, np.searchsorted(nodes, block.nodes[picked])) for _, block, picked in used)
+    of = np.concatenate([model.material_of[start[b] + picked] for b, _, picked in used])
     own_mesh = SolidMesh(mesh.points[nodes], blocks, {}, mesh.numbers[:0])
-    added = None if model.added is None else np.concatenate([model.added[start[b] + own] for b, _, own in used])
+    added = None if model.added is None else np.concatenate([model.added[start[b] + picked] for b, _, picked in used])
     return SolidModel(own_mesh, model.materials, of, model.plane, model.thickness, added)

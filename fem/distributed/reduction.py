@@ -214,10 +214,10 @@ def _body(system: System, solid: Solid | None, vectors: Array, *, fields: str) -
     if fields == "stresses" and k:
         factors = divided_by_factors(np.eye(k), L, d)
         stresses = comm.gather((part.cells, system.elasticity(vectors).stress_basis(factors) @ np.eye(k)))
-    own = comm.gather(vectors)
+    gathered = comm.gather(vectors)
     if solid is None:
         return None
-    T = solid.partition.joined(own)
+    T = solid.partition.joined(gathered)
     return Body(
         inertia=inertia,
         elasticity=condensed_elasticity(L, d) if k else None,
@@ -342,9 +342,9 @@ def ritz(system: System, vectors: Array, mass: float) -> Array:
         return basis
     basis = basis @ principal(system.energies(basis))
     place = np.abs(basis).argmax(axis=0)
-    own = basis[place, np.arange(basis.shape[1])]
-    every = np.array(system.comm.allgather(own))
-    largest = every[np.abs(every).argmax(axis=0), np.arange(len(own))]
+    largest_here = basis[place, np.arange(basis.shape[1])]
+    every = np.array(system.comm.allgather(largest_here))
+    largest = every[np.abs(every).argmax(axis=0), np.arange(len(largest_here))]
     basis = np.where(np.abs(basis) > SILENT * np.abs(largest), basis, 0.0)
     result: Array = np.sign(largest) * np.sqrt(mass * system.unit) * basis
     return result

@@ -168,10 +168,10 @@ def _precondition(transform: Any, apply: Callable[[Any, Any], None]) -> None:
     A solver passed to the transformation would be set up again with the matrices of the transformation, which would
     compute a second factor.
     """
-    own = transform.getKSP()
-    own.setType(PETSc.KSP.Type.PREONLY)
-    own.getPC().setType(PETSc.PC.Type.PYTHON)
-    own.getPC().setPythonContext(_Applied(apply))
+    inner = transform.getKSP()
+    inner.setType(PETSc.KSP.Type.PREONLY)
+    inner.getPC().setType(PETSc.PC.Type.PYTHON)
+    inner.getPC().setPythonContext(_Applied(apply))
 
 
 class _Applied:

@@ -153,9 +153,9 @@ def _matrix(comm: Any, part: Part, starts: Array, nodal: Callable[[], Any], bloc
     ``nodal`` returns the matrix A (N·d, N·d) of the cells of this rank. ``starts`` are the first coordinates of all
     ranks and the number of all coordinates; ``block`` is the block size.
     """
-    own = _own_rows(comm, part, starts, sparse.csr_array(part.shapes.T @ (nodal() @ part.shapes)))
-    index = own.indptr.astype(PETSc.IntType), own.indices.astype(PETSc.IntType)
-    return PETSc.Mat().createAIJ((own.shape, own.shape), bsize=block, csr=(*index, own.data), comm=PETSc.COMM_WORLD)
+    rows = _own_rows(comm, part, starts, sparse.csr_array(part.shapes.T @ (nodal() @ part.shapes)))
+    index = rows.indptr.astype(PETSc.IntType), rows.indices.astype(PETSc.IntType)
+    return PETSc.Mat().createAIJ((rows.shape, rows.shape), bsize=block, csr=(*index, rows.data), comm=PETSc.COMM_WORLD)
 
 
 def _own_rows(comm: Any, part: Part, starts: Array, local: Any) -> Any:
@@ -173,8 +173,8 @@ def _own_rows(comm: Any, part: Part, starts: Array, local: Any) -> Any:
         return sparse.csr_array((np.ones(len(rows)), (place, rows)), shape=shape) @ wide
 
     received = comm.alltoall([None if rank == comm.rank else rows_of(rank) for rank in range(comm.size)])
-    own = rows_of(comm.rank)
+    owned = rows_of(comm.rank)
     for piece in received:
-        own = own if piece is None or not piece.nnz else own + piece
-    own.sort_indices()
-    return own
+        owned = owned if piece is None or not piece.nnz else owned + piece
+    owned.sort_indices()
+    return owned

@@ -79,11 +79,11 @@ class Orthotropic:
     def compliance(self) -> Array:
         """Compliance S (6, 6) [1/Pa] in body axes."""
         (e1, e2, e3), (n12, n13, n23), (g12, g13, g23) = self.young, self.poisson, self.shear
-        own = np.diag([1.0 / e1, 1.0 / e2, 1.0 / e3, 1.0 / g23, 1.0 / g13, 1.0 / g12])
-        own[0, 1] = own[1, 0] = -n12 / e1
-        own[0, 2] = own[2, 0] = -n13 / e1
-        own[1, 2] = own[2, 1] = -n23 / e2
-        return turned_compliance(own, self.axes)
+        matrix = np.diag([1.0 / e1, 1.0 / e2, 1.0 / e3, 1.0 / g23, 1.0 / g13, 1.0 / g12])
+        matrix[0, 1] = matrix[1, 0] = -n12 / e1
+        matrix[0, 2] = matrix[2, 0] = -n13 / e1
+        matrix[1, 2] = matrix[2, 1] = -n23 / e2
+        return turned_compliance(matrix, self.axes)
 
 
 @quantities(density="kg/m^3", stiffness="Pa")

@@ -63,8 +63,8 @@ class Isotropic(Hyperelastic):
         tangent = voigt.swapaxes(1, 2) @ (second @ voigt)
         identity, turned = np.einsum("i,j->ij", *[ONE[FIRST, SECOND]] * 2), symmetric_product(inverse)
         tangent += first[:, 1, None, None] * (identity - symmetric_product(ONE[None]))
-        own = inverse[:, FIRST, SECOND]
-        pair = own[:, :, None] * own[:, None]
+        pairs = inverse[:, FIRST, SECOND]
+        pair = pairs[:, :, None] * pairs[:, None]
         tangent += (first[:, 2] * J)[:, None, None] * (0.25 * pair - 0.5 * turned)
         return psi, stress, 4.0 * tangent
 

@@ -73,8 +73,8 @@ class PlaneStressLaw:
         E_zz is condensed from S_zz = 0.
         """
         energy, stress, tangent = SpatialLaw(self.law).at(self.spatial(strain))
-        side, own = tangent[:, IN_PLANE, 2], tangent[:, IN_PLANE[:, None], IN_PLANE]
-        condensed = own - side[:, :, None] * side[:, None, :] / tangent[:, 2, 2, None, None]
+        side, in_plane = tangent[:, IN_PLANE, 2], tangent[:, IN_PLANE[:, None], IN_PLANE]
+        condensed = in_plane - side[:, :, None] * side[:, None, :] / tangent[:, 2, 2, None, None]
         return Evaluated(energy, stress[:, IN_PLANE], condensed)
 
     def spatial(self, strain: Array) -> Array:

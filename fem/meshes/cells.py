@@ -29,9 +29,11 @@ def through_points(kind: Cell, at: Array) -> Array:
     one or two in each coordinate on quadrilaterals, hexahedra and pyramids (there in ξ, η, z). On wedges they are of
     degree one or two in the plane of the triangle and along the height.
     """
-    own = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
-    monomials = _monomials(kind.shape, at, len(own)).reshape(-1, len(own))
-    return np.linalg.solve(_monomials(kind.shape, own, len(own)).T, monomials.T).T.reshape(*at.shape[:-1], len(own))
+    places = kind.quadrature(kind.stress)[0].T if kind.stress else np.zeros((1, kind.dim))
+    monomials = _monomials(kind.shape, at, len(places)).reshape(-1, len(places))
+    return np.linalg.solve(_monomials(kind.shape, places, len(places)).T, monomials.T).T.reshape(
+        *at.shape[:-1], len(places)
+    )
 
 
 def _monomials(shape: str, x: Array, count: int) -> Array:

@@ -98,8 +98,8 @@ def _orientation(mesh: SolidMesh) -> Array:
 
 def _named(mesh: SolidMesh, cells: Array) -> str:
     block = int(np.searchsorted(mesh.starts, cells[0], side="right")) - 1
-    own = cells[cells < mesh.starts[block + 1]] - mesh.starts[block]
-    return f"{listed(own)} of type {mesh.blocks[block].kind.name}"
+    in_block = cells[cells < mesh.starts[block + 1]] - mesh.starts[block]
+    return f"{listed(in_block)} of type {mesh.blocks[block].kind.name}"
 
 
 def refuse_hanging(mesh: SolidMesh) -> None:

@@ -76,11 +76,11 @@ def _points(given: Any, plane: bool, used: Array) -> Array:
         if points.shape[1] != 3:
             raise ValueError(f"mesh must have points of space (N, 3), got {points.shape}; plane= makes a plane body")
         return points
-    own = points[used]
-    if own.shape[1] == 3 and len(own) and np.ptp(own[:, 2]) > FLAT * np.ptp(own[:, :2]):
+    chosen = points[used]
+    if chosen.shape[1] == 3 and len(chosen) and np.ptp(chosen[:, 2]) > FLAT * np.ptp(chosen[:, :2]):
         raise ValueError(
-            f"mesh must lie in a plane z = constant for a plane body, z goes from {own[:, 2].min():.6g} to "
-            f"{own[:, 2].max():.6g} m"
+            f"mesh must lie in a plane z = constant for a plane body, z goes from {chosen[:, 2].min():.6g} to "
+            f"{chosen[:, 2].max():.6g} m"
         )
     return points[:, :2]
 
@@ -159,8 +159,8 @@ def _refuse_loose(mesh: SolidMesh, parts: Iterable[Part]) -> None:
         before[name] += len(nodes)
         if dimension(name) != mesh.dim - 1 or not len(nodes):
             continue
-        own = sorted_corners(facet_corners(nodes, name))
-        keys, number = np.unique(np.vstack([mesh.facets.corners, own]), axis=0, return_inverse=True)
+        surface_corners = sorted_corners(facet_corners(nodes, name))
+        keys, number = np.unique(np.vstack([mesh.facets.corners, surface_corners]), axis=0, return_inverse=True)
         known = np.zeros(len(keys), dtype=bool)
         known[number.ravel()[: len(mesh.facets.corners)]] = True
         loose = np.flatnonzero(~known[number.ravel()[len(mesh.facets.corners) :]])

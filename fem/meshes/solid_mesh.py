@@ -109,8 +109,8 @@ class SolidMesh(Memo):
 
     def at(self, block: int, order: int, cells: slice | Array = ALL) -> Points:
         """Shape functions, gradients and weights of the quadrature rule ``order`` in all or some cells of a block."""
-        own = self.blocks[block]
-        return points_in(self.points, Block(own.kind, own.nodes[cells]), order)
+        of_block = self.blocks[block]
+        return points_in(self.points, Block(of_block.kind, of_block.nodes[cells]), order)
 
     def volumes(self, block: int, order: int) -> tuple[Array, Array]:
         """Shape functions (q, nodes) of the quadrature rule ``order``, and its weights (k, q) in the cells of a block.
@@ -135,8 +135,8 @@ class SolidMesh(Memo):
         blocks, at, place = [], 0, count + place.ravel()
         for kind, block in zip(kinds, self.blocks, strict=True):
             k, more = len(block.nodes), len(kind.nodes) - kind.corners
-            own = place[at : at + k * more].reshape(more, k).T
-            blocks.append(Block(kind, np.hstack([block.nodes, own])))
+            middles = place[at : at + k * more].reshape(more, k).T
+            blocks.append(Block(kind, np.hstack([block.nodes, middles])))
             at += k * more
         return SolidMesh(np.vstack([self.points, fresh]), tuple(blocks), self.sets, self.numbers)
 
@@ -317,8 +317,8 @@ def lagrange(mesh: SolidMesh, block: int, cells: Array, points: Array) -> tuple[
     at = _reference(corners, points)
     shapes, slopes = kind.shapes(at.reshape(-1, 2).T)
     values = shapes.T.reshape(*points.shape[:2], -1)
-    own = np.moveaxis(slopes, -1, 0).reshape(*points.shape[:2], -1, 2)
-    return values, np.einsum("kqnj,kqji->kqni", own, np.linalg.inv(_jacobian(corners, at)))
+    on_cells = np.moveaxis(slopes, -1, 0).reshape(*points.shape[:2], -1, 2)
+    return values, np.einsum("kqnj,kqji->kqni", on_cells, np.linalg.inv(_jacobian(corners, at)))
 
 
 def _jacobian(corners: Array, at: Array) -> Array:

@@ -83,13 +83,15 @@ def surface_ports(mesh: Source | skfem.Mesh, surface: Any, *, name: str = "node"
     """
     if isinstance(mesh, str | os.PathLike) and is_drawing(Path(mesh), PLAIN):
         raise ValueError(f"mesh must have node numbers, got the drawing {mesh}: write its mesh to a file first")
-    own = solid_mesh(mesh, plane=plane, degree=None)
-    chosen = region(own, "surface", surface)
+    whole = solid_mesh(mesh, plane=plane, degree=None)
+    chosen = region(whole, "surface", surface)
     if not len(chosen.facets):
         raise ValueError(f"surface must have facets on the boundary of the mesh, got {chosen.kind} without any")
-    faces = [nodes[:, list(part)] for kind, nodes, _ in facet_groups(own, chosen.facets) for part in DIVIDED[kind.name]]
+    faces = [
+        nodes[:, list(part)] for kind, nodes, _ in facet_groups(whole, chosen.facets) for part in DIVIDED[kind.name]
+    ]
     used, number = np.unique(np.concatenate([part.ravel() for part in faces]), return_inverse=True)
     width = faces[0].shape[1]
-    numbers = own.numbers[used].tolist()
+    numbers = whole.numbers[used].tolist()
     cells = [tuple(cell) for cell in number.reshape(-1, width).tolist()]
     return SurfacePorts({f"{name} {n}": [n] for n in numbers}, cells)

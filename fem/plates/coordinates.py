@@ -43,8 +43,8 @@ class LocalRows(NamedTuple):
         ``weights`` (k, q, r) are the weights of the points in each of the r integrals.
         """
         local = np.einsum("kqr,kqa->rka", weights, self.values, optimize=True)
-        for row, own in zip(moments, local, strict=True):
-            np.add.at(row, self.columns, own)
+        for row, of_row in zip(moments, local, strict=True):
+            np.add.at(row, self.columns, of_row)
 
 
 Fields = list[list[LocalRows]]
@@ -177,8 +177,8 @@ class PlateCoordinates(Memo):
         it is. ``points`` (k, q, 2) are positions.
         """
         deflection, of = self.macros[block]
-        own = Macro(deflection.pieces[cells], deflection.coefficients[cells])
-        value, slope, bent = own.values(points, 0), own.values(points, 1), of[cells]
+        on_cells = Macro(deflection.pieces[cells], deflection.coefficients[cells])
+        value, slope, bent = on_cells.values(points, 0), on_cells.values(points, 1), of[cells]
         nodes = self.mesh.blocks[block].nodes[cells]
         shapes = lagrange(self.mesh, block, cells, points)[0]
         displacement = [[LocalRows(shapes, 2 * nodes)], [LocalRows(shapes, 2 * nodes + 1)], [LocalRows(value, bent)]]
@@ -217,8 +217,8 @@ class PlateCoordinates(Memo):
 
     def widened(self, rows: Any) -> Any:
         """Extend a matrix (k, in-plane displacements) by zero columns to all coordinates (k, size)."""
-        own = sparse.csr_array(rows)
-        return sparse.csr_array((own.data, own.indices, own.indptr), shape=(own.shape[0], self.size))
+        matrix = sparse.csr_array(rows)
+        return sparse.csr_array((matrix.data, matrix.indices, matrix.indptr), shape=(matrix.shape[0], self.size))
 
 
 def point_by_point(components: Sequence[Any]) -> Any:

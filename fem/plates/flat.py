@@ -55,18 +55,18 @@ def flattened(mesh: meshio.Mesh) -> tuple[meshio.Mesh, PlaneAxes]:
     if points.ndim != 2 or points.shape[1] != 3 or not blocks or max(dimension(b.type) for b in blocks) > 2:
         return mesh, PLAIN_AXES
     used = np.unique(np.concatenate([np.asarray(b.data).ravel() for b in blocks]))
-    own = points[used]
-    if not np.isfinite(own).all():
+    chosen = points[used]
+    if not np.isfinite(chosen).all():
         return mesh, PLAIN_AXES  # refused, with the points, where cells are read
-    middle = own.mean(axis=0)
+    middle = chosen.mean(axis=0)
     normals = np.vstack([_normals(points, b) for b in blocks])
-    normal = np.linalg.svd(own - middle, full_matrices=False)[2][2]
+    normal = np.linalg.svd(chosen - middle, full_matrices=False)[2][2]
     if np.hypot(normal[0], normal[1]) <= TURNED:
         normal = np.array([0.0, 0.0, 1.0])
     elif (normals @ normal).sum() < 0.0:
         normal = -normal
-    heights = (own - middle) @ normal
-    if np.ptp(heights) > 2.0 * FLAT * float(np.ptp(own, axis=0).max()):
+    heights = (chosen - middle) @ normal
+    if np.ptp(heights) > 2.0 * FLAT * float(np.ptp(chosen, axis=0).max()):
         _refuse_bent(mesh, blocks, normals)
     axes = _axes(normal)
     flat = copy(mesh)

@@ -98,7 +98,7 @@ class _Sum:
         """The sum of all chunks that were added."""
         if not self._parts:
             return self._whole
-        data, rows, columns = (np.concatenate(own) for own in zip(*self._parts, strict=True))
+        data, rows, columns = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
         new = sparse.coo_array((data, (rows, columns)), shape=self._whole.shape).tocsr()
         new.eliminate_zeros()
         return sparse.csr_array(self._whole + new)

@@ -41,9 +41,9 @@ class Macro:
         are (k, q, 4c), (k, q, 2, 4c) or (k, q, 3, 4c), the last one over xx, yy, xy.
         """
         piece, weights, slopes = self._containing_pieces(points)
-        own = np.take_along_axis(self.coefficients, piece[:, :, None, None], axis=1)
+        of_piece = np.take_along_axis(self.coefficients, piece[:, :, None, None], axis=1)
         polynomials = (_value, _gradient, _hessian)[order](weights, slopes)
-        return np.einsum("kq...c,kqcn->kq...n", polynomials, own, optimize=True)
+        return np.einsum("kq...c,kqcn->kq...n", polynomials, of_piece, optimize=True)
 
     def _containing_pieces(self, points: Array) -> tuple[Array, Array, Array]:
         """Piece of a macro element that contains each point, (k, q), with the point's barycentric coordinates in it.
@@ -56,8 +56,8 @@ class Macro:
         weights = np.einsum("kcai,kcqi->kcqa", slopes, lever)
         weights[..., 2] += 1.0
         piece = weights.min(axis=3).argmax(axis=1)
-        own = np.take_along_axis(weights, piece[:, None, :, None], axis=1)[:, 0]
-        return piece, own, slopes[np.arange(len(slopes))[:, None], piece]
+        barycentric = np.take_along_axis(weights, piece[:, None, :, None], axis=1)[:, 0]
+        return piece, barycentric, slopes[np.arange(len(slopes))[:, None], piece]
 
     def rule(self, points: Array, weights: Array) -> tuple[Array, Array]:
         """Points (k, cq, 2) and weights (k, cq) [m²] of a quadrature rule on all pieces of k cells.
@@ -96,11 +96,11 @@ def macro(corners: Array, normals: Array) -> Macro:
         j, d = (i + 1) % c, np.einsum("kai,ki->ka", barycentric_slopes(pieces[:, i]), normals[:, i])
         first = [_edge_coefficient(unit, i, corners[:, i], to) for to in (ends[:, i], centre[:, i])]
         second = [_edge_coefficient(unit, j, ends[:, i], to) for to in (corners[:, i], centre[:, i])]
-        own = {(3, 0, 0): unit[3 * i], (0, 3, 0): unit[3 * j]}
-        own |= dict(zip([(2, 1, 0), (2, 0, 1), (1, 2, 0), (0, 2, 1)], first + second, strict=True))
-        own[1, 1, 1] = _middle(own, unit[3 * c + i], d)
+        by_index = {(3, 0, 0): unit[3 * i], (0, 3, 0): unit[3 * j]}
+        by_index |= dict(zip([(2, 1, 0), (2, 0, 1), (1, 2, 0), (0, 2, 1)], first + second, strict=True))
+        by_index[1, 1, 1] = _middle(by_index, unit[3 * c + i], d)
         for place, key in enumerate(CUBIC[:7]):
-            coefficients[:, i, place] = own[key]
+            coefficients[:, i, place] = by_index[key]
     _join(coefficients, corners, centre[:, 0])
     return Macro(pieces, coefficients)
 
@@ -153,8 +153,8 @@ def _join(coefficients: Array, corners: Array, centre: Array) -> None:
         p, n = (i - 1) % c, (i + 1) % c
         a, b, e = _weights(np.stack([corners[:, p], corners[:, i], centre], axis=1), corners[:, n])
         before: Array = a * coefficients[:, p, 5]
-        own: Array = b * coefficients[:, i, 4]
-        inner.append((coefficients[:, i, 5] - before - own) / e)
+        bend: Array = b * coefficients[:, i, 4]
+        inner.append((coefficients[:, i, 5] - before - bend) / e)
         if i == 1:
             turn = a, b, e
     a, b, e = turn

@@ -156,7 +156,7 @@ class PlateModel(PlateCoordinates):
             (across, self.shear_cells, self.shear_areas / (self.correction * t[self.shear_cells])),
         ]
         blocks = [weight[:, None, None] * values[of[cell]] for values, cell, weight in parts if cell.size]
-        return sparse.csr_array(sparse.block_diag([block_diagonal(own) for own in blocks]))
+        return sparse.csr_array(sparse.block_diag([block_diagonal(of_block) for of_block in blocks]))
 
     @once
     def quadratic(self) -> tuple[Any, Any]:

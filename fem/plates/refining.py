@@ -51,8 +51,8 @@ def _meshed(model: PlateModel, plane: PlaneAxes, build: Build) -> MeshedBody:
         ]
         kinds.append((corners, np.vstack(at), model.shear_areas, np.arange(cells), 2))
     first, points = 0, []
-    for own, places, weights, of, components in kinds:
-        points.append(stress_points(own, places, weights, of, components=components, first=first, degree=2))
+    for block_points, places, weights, of, components in kinds:
+        points.append(stress_points(block_points, places, weights, of, components=components, first=first, degree=2))
         first += components * len(weights)
     # forces and moments jump where the thickness does
     _, of_thickness = np.unique(model.thickness, return_inverse=True)

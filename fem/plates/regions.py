@@ -70,13 +70,13 @@ def edge_samples(model: PlateModel, places: Array) -> list[tuple[int, Array, Arr
     share, weights = gauss_points(EDGE_POINTS)
     sampled = []
     for b in np.unique(places[:, 0]):
-        own = places[places[:, 0] == b]
-        corners = model.mesh.blocks[b].corners()[own[:, 1]]
-        k, c = np.arange(len(own)), corners.shape[1]
-        start, end = (model.mesh.points[corners[k, (own[:, 2] + i) % c]] for i in range(2))
+        in_block = places[places[:, 0] == b]
+        corners = model.mesh.blocks[b].corners()[in_block[:, 1]]
+        k, c = np.arange(len(in_block)), corners.shape[1]
+        start, end = (model.mesh.points[corners[k, (in_block[:, 2] + i) % c]] for i in range(2))
         points = start[:, None] + share[:, None] * (end - start)[:, None]
         length = np.linalg.norm(end - start, axis=1)
-        sampled.append((int(b), own[:, 1], points, length[:, None] * weights))
+        sampled.append((int(b), in_block[:, 1], points, length[:, None] * weights))
     return sampled
 
 

@@ -85,8 +85,8 @@ def _coordinates(model: PlateModel, nodes: Array) -> tuple[Array, Array, Array, 
     corners, edges = nodes[np.isin(nodes, model.corners)], np.flatnonzero(np.isin(model.middles, nodes))
     plane = 2 * nodes[:, None] + np.arange(2)
     shear = model.shearing + plane.ravel() if model.theory == "reissner_mindlin" else np.zeros(0, dtype=int)
-    own = [plane.ravel(), model.at_corners(corners).ravel(), model.at_edges(edges), shear]
-    return np.concatenate(own), corners, edges, shear
+    parts = [plane.ravel(), model.at_corners(corners).ravel(), model.at_edges(edges), shear]
+    return np.concatenate(parts), corners, edges, shear
 
 
 def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
@@ -103,8 +103,8 @@ def rigid_motion(model: PlateModel, nodes: Array) -> tuple[Any, Array, float]:
     motion[2 * nodes, 0], motion[2 * nodes + 1, 1] = 1.0, 1.0
     motion[2 * nodes, 5], motion[2 * nodes + 1, 5] = -lever[:, 1] / radius, lever[:, 0] / radius
     w, x, y = model.at_corners(corners).T
-    own = model.mesh.points[corners] - centre
-    motion[w, 2], motion[w, 3], motion[w, 4] = 1.0, own[:, 1] / radius, -own[:, 0] / radius
+    arms = model.mesh.points[corners] - centre
+    motion[w, 2], motion[w, 3], motion[w, 4] = 1.0, arms[:, 1] / radius, -arms[:, 0] / radius
     motion[x, 4], motion[y, 3] = -l / radius, l / radius
     across = model.at_edges(edges)
     motion[across, 3], motion[across, 4] = model.normals[edges, 1] * l / radius, -model.normals[edges, 0] * l / radius

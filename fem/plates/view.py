@@ -52,11 +52,11 @@ def _displacement(model: PlateModel, nodes: Array) -> Any:
     """Sparse matrix (3k, size) from all coordinates to the displacements of k nodes, given in ascending order."""
     rows, numbers, left = [], [], nodes
     for b, cells, points, _ in node_samples(model, nodes):
-        own = np.intersect1d(left, model.mesh.blocks[b].nodes)
+        in_block = np.intersect1d(left, model.mesh.blocks[b].nodes)
         fields = model.sampled(b, cells, points)
         rows.append((fields.x, fields.y, fields.w))
-        numbers.append(own)
-        left = np.setdiff1d(left, own)
+        numbers.append(in_block)
+        left = np.setdiff1d(left, in_block)
     order = np.argsort(np.concatenate(numbers), kind="stable")
     return point_by_point([sparse.vstack([r[i] for r in rows]).tocsr()[order] for i in range(3)])
 
@@ -137,8 +137,8 @@ def _on_pieces(model: PlateModel) -> tuple[list[Array], Array]:
     """
     polynomials, counts = [], []
     for b, (deflection, _) in enumerate(model.macros):
-        own = [(points, area) for block, _, points, area in model.moment_points if block == b]
-        points, nodes = np.concatenate([p for p, _ in own]), model.mesh.points[model.mesh.blocks[b].nodes]
+        of_block = [(points, area) for block, _, points, area in model.moment_points if block == b]
+        points, nodes = np.concatenate([p for p, _ in of_block]), model.mesh.points[model.mesh.blocks[b].nodes]
         k, c = deflection.pieces.shape[:2]
         q = points.shape[1] // c
         values, shares = np.zeros((k, nodes.shape[1], c * q)), np.zeros((k, nodes.shape[1], 1))
@@ -210,10 +210,10 @@ def _plate(model: PlateModel, shapes: Any, s: Surface, rigid: Mapping[str, Array
     m, n = model.strain.shape[0], shapes.shape[1]
     bent, weights, slopes = np.zeros((0, 6)), sparse.csr_array((m, 0)), sparse.csr_array((0, n))
     if quadratic:
-        own, spread = model.quadratic
-        signed = sparse.csr_array(sparse.diags_array(np.tile(share[model.moment_cells], 3)) @ own @ about)
+        fitted, spread = model.quadratic
+        signed = sparse.csr_array(sparse.diags_array(np.tile(share[model.moment_cells], 3)) @ fitted @ about)
         near = np.flatnonzero(np.diff(signed.indptr))
-        bent, weights, slopes = signed[near].toarray(), spread[:, near], own[near] @ shapes
+        bent, weights, slopes = signed[near].toarray(), spread[:, near], fitted[near] @ shapes
     return SectionMap(
         position=np.append(at.centre, 0.0),
         normal=np.append(at.normal / at.area, 0.0),

@@ -100,7 +100,7 @@ def _with_middles(mesh: SolidMesh, nodes: Array, cuts: _CutEdges) -> Array:
     corners = f.corners[f.boundary][:, : mesh.dim]
     inside = corners[np.isin(corners, nodes).all(axis=1)]
     fresh = [cuts.middle(inside[:, pair]) for pair in _edges_of(mesh.dim)]
-    return np.unique(np.concatenate([nodes, *(own[own >= 0] for own in fresh)]))
+    return np.unique(np.concatenate([nodes, *(middles[middles >= 0] for middles in fresh)]))
 
 
 class _CutEdges:
@@ -155,22 +155,22 @@ class _CutEdges:
         Returns the resulting cells and, for each, the index of the given cell of which it is a part. ``edges`` are
         pairs of indices of the nodes in a cell.
         """
-        done, owners, own, parents = [], [], cells, np.arange(len(cells))
-        while len(own):
-            at = self.places(own[:, edges])
+        done, owners, cells_left, parents = [], [], cells, np.arange(len(cells))
+        while len(cells_left):
+            at = self.places(cells_left[:, edges])
             rank = np.where(at < 0, -1, self.rank[at])
             first = rank.argmax(axis=1)
-            row = np.arange(len(own))
+            row = np.arange(len(cells_left))
             whole = rank[row, first] < 0
-            done.append(own[whole])
+            done.append(cells_left[whole])
             owners.append(parents[whole])
-            cut, row = own[~whole], np.arange(int((~whole).sum()))
+            cut, row = cells_left[~whole], np.arange(int((~whole).sum()))
             node = self.count + at[~whole][row, first[~whole]]
             children = []
             for end in range(2):
                 child = cut.copy()
                 child[row, edges[first[~whole], end]] = node
                 children.append(child)
-            own, parents = np.vstack(children), np.tile(parents[~whole], 2)
+            cells_left, parents = np.vstack(children), np.tile(parents[~whole], 2)
         order = np.argsort(np.concatenate(owners), kind="stable")
         return np.vstack(done)[order], np.concatenate(owners)[order]

@@ -44,9 +44,9 @@ def _factor(earlier: Sequence[Round], name: str, value: float, estimate: float) 
     margin.
     """
     ratios = []
-    for own in earlier:
-        if name in own.names:
-            k = own.names.index(name)
-            if estimate < SPREAD * estimate <= own.estimates[k] < np.inf:
-                ratios.append(abs(1.0 - own.values[k] / value) / (own.estimates[k] - estimate))
+    for past in earlier:
+        if name in past.names:
+            k = past.names.index(name)
+            if estimate < SPREAD * estimate <= past.estimates[k] < np.inf:
+                ratios.append(abs(1.0 - past.values[k] / value) / (past.estimates[k] - estimate))
     return MARGIN * max(1.0, *ratios[-RECENT:]) if ratios else UNMEASURED

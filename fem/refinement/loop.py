@@ -73,13 +73,13 @@ def estimated(meshed: MeshedBody, to: Refinement, earlier: Sequence[Round] = ())
     assert elastic is not None
     sigma = np.asarray(elastic.stress_basis(shapes) @ np.eye(shapes.shape[1]))
     cells, bare = int(meshed.mesh.starts[-1]), np.zeros(0, dtype=int)
-    own = np.zeros((cells, sigma.shape[1]))
+    energies = np.zeros((cells, sigma.shape[1]))
     for points in meshed.points:
         stress_error = stress_errors(meshed.mesh, meshed.material, points, sigma=sigma, compliance=elastic.compliance)
-        own += stress_error.energies
+        energies += stress_error.energies
         bare = np.union1d(bare, stress_error.bare)
     whole = np.einsum("mk,mk->k", sigma, elastic.compliance @ sigma)
-    relative = own / whole
+    relative = energies / whole
     estimates = factors * relative.sum(axis=0)
     if len(bare) > (1.0 - COVERED) * cells:
         estimates = np.full_like(estimates, np.inf)
@@ -183,7 +183,7 @@ def wanted_sizes(meshed: MeshedBody, points: Array, estimate: Estimate, to: Refi
 
 def refuse_numbered(regions: Sequence[object]) -> None:
     """Raise ValueError for regions by node numbers, which change when a drawing is meshed again."""
-    for own in regions:
-        given = getattr(own, "region", own)
+    for given_region in regions:
+        given = getattr(given_region, "region", given_region)
         if not isinstance(given, str) and not callable(given):
             raise ValueError("regions must be names or functions of x if a drawing is refined, got node numbers")

@@ -129,10 +129,10 @@ def stress_errors(mesh: SolidMesh, material: Array, points: StressPoints, *, sig
     fit = _Fit(points.degree, centre, size)
     patch = corner[points.cell]
     well, coefficients = fit.solved(points.positions, patch, values)
-    own = corner[samples.cell]
-    weights = _barycentric(mesh, samples) * well[own]
+    patches = corner[samples.cell]
+    weights = _barycentric(mesh, samples) * well[patches]
     total = weights.sum(axis=1)
-    smooth = fit.blended(samples.positions, own, weights / np.where(total > 0.0, total, 1.0)[:, None], coefficients)
+    smooth = fit.blended(samples.positions, patches, weights / np.where(total > 0.0, total, 1.0)[:, None], coefficients)
     difference = np.where((total > 0.0)[:, None], smooth - samples.values @ values, 0.0).reshape(-1, c, k)
     first = np.flatnonzero(np.diff(points.cell, prepend=-1))  # points are sorted by cell
     blocks = sparse.bsr_array(sparse.csr_array(compliance)[points.rows, points.rows], blocksize=(c, c))
@@ -198,11 +198,13 @@ class _Fit:
         """
         g, b, v = len(self.centre), len(self.powers), values.shape[1]
         sums, right, count = np.zeros((g, b * b)), np.zeros((g, b * v)), np.bincount(patch.ravel(), minlength=g)
-        for point, own in _pairs(patch):
-            basis = self._basis(positions[point], own)
-            total = sparse.csr_array((np.ones(len(own)), (own, np.arange(len(own)))), shape=(g, len(own)))
-            sums += total @ (basis[:, :, None] * basis[:, None]).reshape(len(own), -1)
-            right += total @ (basis[:, :, None] * values[point, None]).reshape(len(own), -1)
+        for point, patches in _pairs(patch):
+            basis = self._basis(positions[point], patches)
+            total = sparse.csr_array(
+                (np.ones(len(patches)), (patches, np.arange(len(patches)))), shape=(g, len(patches))
+            )
+            sums += total @ (basis[:, :, None] * basis[:, None]).reshape(len(patches), -1)
+            right += total @ (basis[:, :, None] * values[point, None]).reshape(len(patches), -1)
         moments = sums.reshape(g, b, b)
         scale = 1.0 / np.sqrt(np.einsum("gbb->gb", moments))
         scaled = moments * scale[:, :, None] * scale[:, None]
@@ -218,16 +220,18 @@ class _Fit:
         ``patch`` (s, c) are the patches of each point, ``coefficients`` (g, b, v) those of all patches.
         """
         values, flat = np.zeros((len(positions), coefficients.shape[2])), weights.ravel()
-        for k, (point, own) in enumerate(_pairs(patch)):
-            part = np.einsum("kb,kbv->kv", self._basis(positions[point], own), coefficients[own])
-            share = flat[k * CHUNK : k * CHUNK + len(own), None]
-            total = sparse.csr_array((np.ones(len(own)), (point, np.arange(len(own)))), shape=(len(values), len(own)))
+        for k, (point, patches) in enumerate(_pairs(patch)):
+            part = np.einsum("kb,kbv->kv", self._basis(positions[point], patches), coefficients[patches])
+            share = flat[k * CHUNK : k * CHUNK + len(patches), None]
+            total = sparse.csr_array(
+                (np.ones(len(patches)), (point, np.arange(len(patches)))), shape=(len(values), len(patches))
+            )
             values += total @ (share * part)
         return values
 
 
 def _pairs(patch: Array) -> Iterator[tuple[Array, Array]]:
     """Yield all pairs of a point and one of its patches (p, c) in chunks: point numbers and patch numbers."""
-    point, own = np.repeat(np.arange(len(patch)), patch.shape[1]), patch.ravel()
-    for k in range(0, len(own), CHUNK):
-        yield point[k : k + CHUNK], own[k : k + CHUNK]
+    point, patches = np.repeat(np.arange(len(patch)), patch.shape[1]), patch.ravel()
+    for k in range(0, len(patches), CHUNK):
+        yield point[k : k + CHUNK], patches[k : k + CHUNK]

@@ -63,10 +63,10 @@ def refinement_report(
 def refinement_words(report: dict[str, Any]) -> str:
     """Lines of text on the rounds and the criteria of a report of :func:`refinement_report`."""
     lines = []
-    for own in report["rounds"]:
-        error = "no estimate" if own["error"] is None else f"error {100.0 * own['error']:.3g} %"
-        lines.append(f"refined: {own['cells']} cells, {own['unknowns']} unknowns, {error}")
-    for own in report["criteria"]:
-        unit = " Hz" if own["name"].startswith("mode") else ""
-        lines.append(f"{own['name']}: {own['value']:.6g}{unit}, estimated error {100.0 * own['error']:.3g} %")
+    for entry in report["rounds"]:
+        error = "no estimate" if entry["error"] is None else f"error {100.0 * entry['error']:.3g} %"
+        lines.append(f"refined: {entry['cells']} cells, {entry['unknowns']} unknowns, {error}")
+    for entry in report["criteria"]:
+        unit = " Hz" if entry["name"].startswith("mode") else ""
+        lines.append(f"{entry['name']}: {entry['value']:.6g}{unit}, estimated error {100.0 * entry['error']:.3g} %")
     return "\n".join(lines)

@@ -244,8 +244,8 @@ def _strain(
         initial = energy.stiffness_of_stress @ strain
         initial[at.size :] = [float(laws[1].force(x)) for x in strain[at.size :] / w]
         return replace(energy, initial=initial)
-    points, own = np.arange(at.size), np.arange(s.size)[:, None]
-    vector, product = at.size + 2 * own, at.size + 3 * own  # r'·r', r'·r'', r''·r''
+    points, rows = np.arange(at.size), np.arange(s.size)[:, None]
+    vector, product = at.size + 2 * rows, at.size + 3 * rows  # r'·r', r'·r'', r''·r''
     blocks = np.zeros((s.size, 3, 3))
     blocks[:, 2, 2], blocks[:, 0, 1], blocks[:, 1, 0] = -1.0 / (EI * w), 1.0, 1.0
     energy = DirectorStrain(
@@ -272,8 +272,8 @@ def _bent_by_law(
     ``widths`` are the lengths assigned to the tension points, and the weights w of the Gauss points. ``axial`` is EA.
     """
     length, w = widths
-    points, own = np.arange(length.size), np.arange(w.size)[:, None]
-    square = length.size + 2 * own  # of vectors r', r'' the first, of products r'·r', (J r')·r''
+    points, samples = np.arange(length.size), np.arange(w.size)[:, None]
+    square = length.size + 2 * samples  # of vectors r', r'' the first, of products r'·r', (J r')·r''
     rows = length.size + np.arange(w.size)
     return DirectorStrain(
         vectors=vectors,

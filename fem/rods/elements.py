@@ -67,8 +67,8 @@ class RodMesh(NamedTuple):
     @property
     def masses(self) -> Array:
         """Lengths (N,) [m] of rod whose mass is lumped at each node."""
-        own = 0.5 * self.lengths[:, None] * self.element.masses
-        return np.bincount(self.numbers.ravel(), weights=own.ravel())
+        of_nodes = 0.5 * self.lengths[:, None] * self.element.masses
+        return np.bincount(self.numbers.ravel(), weights=of_nodes.ravel())
 
 
 def rod_mesh(length: float, elements: int, order: int, places: Array) -> RodMesh:

@@ -75,10 +75,10 @@ def flow_of_rod(flow: Flow | None, mesh: RodMesh) -> BodyFlow | None:
     element, count = mesh.element, mesh.nodes.size
     half = 0.5 * mesh.lengths
     m, along, tension = flow.mass_per_length, np.zeros((count, count)), np.zeros((count, count))
-    for own, nodes in zip(half, mesh.numbers, strict=True):
+    for half_length, nodes in zip(half, mesh.numbers, strict=True):
         at = np.ix_(nodes, nodes)
         along[at] += m * element.shape.T @ (element.weights[:, None] * element.slope)
-        tension[at] += m / own * element.slope.T @ (element.weights[:, None] * element.slope)
+        tension[at] += m / half_length * element.slope.T @ (element.weights[:, None] * element.slope)
     shape, slope = np.zeros((2, count)), np.zeros((2, count))
     for end in (0, -1):
         nodes = mesh.numbers[end]

@@ -81,9 +81,9 @@ class RodSection:
 
         They are those of the shape or, if it has none, the corners, at which stresses need Young's modulus.
         """
-        own = None if self.shape is None else section_points(self.shape, dim)
-        if own is not None or self.young is None or not self.corners:
-            return own
+        outline_points = None if self.shape is None else section_points(self.shape, dim)
+        if outline_points is not None or self.young is None or not self.corners:
+            return outline_points
         axial = self.fibres(np.array(self.corners))
         return SectionPoints(axial[:, None] * np.eye(3)[0][:, None], round=False, complete=False)
 
@@ -114,16 +114,16 @@ def section_at(
     of = section if callable(section) else lambda s: section
 
     def at(s: float) -> RodSection:
-        own = check.value_of("the section of a rod", of, s)
-        if isinstance(own, RodSection):
-            return own
-        if not isinstance(own, Section):
+        section = check.value_of("the section of a rod", of, s)
+        if isinstance(section, RodSection):
+            return section
+        if not isinstance(section, Section):
             raise ValueError(
-                f"the section of a rod must be a fem.Section or a fem.RodSection, at s = {s:.6g} m: {own!r}"
+                f"the section of a rod must be a fem.Section or a fem.RodSection, at s = {s:.6g} m: {section!r}"
             )
         if material is None:
             raise ValueError("material must be given for a fem.Section; only a fem.RodSection includes stiffnesses")
-        return _of_material(material, own, factors, dim)
+        return _of_material(material, section, factors, dim)
 
     return at
 
@@ -167,8 +167,8 @@ def _corners(section: Section, dim: int) -> tuple[tuple[float, float], ...]:
     """Corners (y, z) [m] of the outer edge of a section; empty if the distance of the outer fibres is unknown."""
     if section.fibre is None or (section.fibre_z is None and dim == 3):
         return ()
-    own = outline(section)
-    return tuple((float(y), float(z)) for y, z in own[:: max(len(own) // 8, 1)])
+    corners = outline(section)
+    return tuple((float(y), float(z)) for y, z in corners[:: max(len(corners) // 8, 1)])
 
 
 def _shear_factors(section: Section, nu: float) -> tuple[float, float]:

@@ -102,8 +102,8 @@ def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool)
 
     ``points`` are the sections at the Gauss points; ``each`` consecutive drawn cells show the same point.
     """
-    names, own = (RESULTANTS if dim == 3 else IN_THE_PLANE), OF_SIX[dim]
-    stiffness, unit = np.array([p.stiffness for p in points])[:, own], np.eye(len(own))
+    names, components = (RESULTANTS if dim == 3 else IN_THE_PLANE), OF_SIX[dim]
+    stiffness, unit = np.array([p.stiffness for p in points])[:, components], np.eye(len(components))
     fields = {
         name: _field(kind, np.tile(unit[i], (len(points), 1)), each, stiffness[:, i])
         for i, (name, kind) in enumerate(names)
@@ -111,7 +111,7 @@ def _stresses(points: Sequence[RodSection], each: int, dim: int, *, known: bool)
     if known:
         young = np.array([float(p.young or 0.0) for p in points])
         axes = np.eye(2)[: dim - 1]
-        at = np.array([p.fibres(np.vstack([w * axes, -w * axes])) for p, w in _with_widths(points)])[:, :, own]
+        at = np.array([p.fibres(np.vstack([w * axes, -w * axes])) for p, w in _with_widths(points)])[:, :, components]
         fields |= {name: _field("Pa", at[:, i], each, young) for i, name in enumerate(FACES if dim == 3 else EDGES)}
     return fields
 
@@ -127,7 +127,7 @@ def _field(unit: str, factors: Array, each: int, modulus: Array) -> StressField:
     ``each`` consecutive drawn cells show the same point.
     """
     count, resultants = factors.shape
-    rows = sparse.block_diag([np.tile(own, (each, 1)) for own in factors], format="csr")
+    rows = sparse.block_diag([np.tile(factor, (each, 1)) for factor in factors], format="csr")
     assert rows.shape == (each * count, resultants * count)
     return StressField(unit, rows, np.repeat(1.0 / modulus, each))
 

@@ -39,11 +39,13 @@ def finite_solid(
     frames, laws = _rigid_frames(model, nodes), point_laws(model, law)
     masses = lumped_masses(model)
     for number, mass in zip(nodes.free.tolist(), masses[nodes.free], strict=True):
-        own = {name: Port(np.zeros(model.dim), shape, None) for name, node in nodes.points.items() if node == number}
+        own_ports = {
+            name: Port(np.zeros(model.dim), shape, None) for name, node in nodes.points.items() if node == number
+        }
         inertia = rigid_inertia(
             mass, np.zeros(model.dim), np.zeros((model.dim,) * 2), np.zeros((spins(model.dim),) * 2)
         )
-        frames.append(Body(inertia, own, turns=False))
+        frames.append(Body(inertia, own_ports, turns=False))
     return NodalBody(
         frames=tuple(frames),
         places=places,
@@ -105,11 +107,11 @@ def lumped_masses(model: SolidModel) -> Array:
     for b, block in enumerate(model.mesh.blocks):
         shapes, volumes = model.mesh.volumes(b, block.kind.mass)
         weights = volumes * model.densities(b)[:, None]
-        own, whole = weights @ shapes, weights.sum(axis=1, keepdims=True)
-        if own.min() <= 1e-6 * whole.max():
+        shares, whole = weights @ shapes, weights.sum(axis=1, keepdims=True)
+        if shares.min() <= 1e-6 * whole.max():
             squares = weights @ shapes**2
-            own = squares * whole / squares.sum(axis=1, keepdims=True)
-        masses += np.bincount(block.nodes.ravel(), own.ravel(), len(masses))
+            shares = squares * whole / squares.sum(axis=1, keepdims=True)
+        masses += np.bincount(block.nodes.ravel(), shares.ravel(), len(masses))
     return masses
 
 
@@ -117,8 +119,10 @@ def _rigid_frames(model: SolidModel, nodes: _Nodes) -> list[Body]:
     """Rigid bodies of the rigid regions, with origins at the ports and the lumped masses of the nodes."""
     masses, d, frames = lumped_masses(model), model.dim, []
     for (name, numbers), origin in zip(nodes.rigid.items(), nodes.origins, strict=True):
-        arms, own = model.mesh.points[numbers] - origin, masses[numbers]
-        inertia = rigid_inertia(own.sum(), own @ arms, (own * arms.T) @ arms, np.zeros((spins(d),) * 2))
+        arms, node_masses = model.mesh.points[numbers] - origin, masses[numbers]
+        inertia = rigid_inertia(
+            node_masses.sum(), node_masses @ arms, (node_masses * arms.T) @ arms, np.zeros((spins(d),) * 2)
+        )
         port = Port(np.zeros(d), no_entries(d, 0), no_entries(spins(d), 0))
         frames.append(Body(inertia, {name: port}))
     return frames

@@ -78,11 +78,11 @@ def with_file_masses(model: SolidModel, contents: MeshContents, *, unit: float =
     added, lumped = np.zeros_like(volumes), np.zeros(len(model.mesh.points))
     for spread in contents.spread_masses:
         cells = _cells(model, spread)
-        own = densities[cells] * volumes[cells]
+        cell_masses = densities[cells] * volumes[cells]
         if spread.by == "per volume":
             added[cells] += spread.value / unit**3
         elif spread.by == "total by mass":
-            added[cells] += densities[cells] * spread.value / own.sum()
+            added[cells] += densities[cells] * spread.value / cell_masses.sum()
         else:
             added[cells] += spread.value / volumes[cells].sum()
     if np.any(densities + added <= 0.0):

@@ -159,13 +159,13 @@ def face_samples(model: SolidModel, positions: Any, facets: Array, *, name: str,
         tangents = np.einsum("kni,njq->kqji", model.mesh.points[nodes], slopes)
         directions, area = _in_space(name, given.along, tangents) if model.dim == 3 else _in_plane(tangents)
         by_direction = np.einsum("njq,kqjc->ckqn", slopes, directions)
-        for own, values in zip(rows, (shapes.T, *by_direction), strict=False):
-            own.append(rows_at(values, nodes, len(model.mesh.points)))
+        for parts, values in zip(rows, (shapes.T, *by_direction), strict=False):
+            parts.append(rows_at(values, nodes, len(model.mesh.points)))
         areas.append(model.thickness * (area * weights).ravel())
         element.append(np.repeat(np.zeros_like(pick) if given.uniform else pick, len(weights)))
     samples = np.concatenate(areas)
     none = sparse.csr_array((samples.size, positions.shape[0]))
-    points, along, across = (sparse.csr_array((sparse.vstack(own) if own else none) @ positions) for own in rows)
+    points, along, across = (sparse.csr_array((sparse.vstack(parts) if parts else none) @ positions) for parts in rows)
     return FaceSamples(points, along, across, samples, np.concatenate(element))
 
 

@@ -56,7 +56,7 @@ def node_pairs(mesh: SolidMesh) -> NodePairs:
     return NodePairs(
         second.astype(np.int32),
         np.searchsorted(first, np.arange(count + 1)).astype(np.int32),
-        [own.reshape(len(b.nodes), -1) for own, b in zip(blocks, mesh.blocks, strict=True)],
+        [of_block.reshape(len(b.nodes), -1) for of_block, b in zip(blocks, mesh.blocks, strict=True)],
     )
 
 
@@ -266,11 +266,11 @@ class SolidModel(Memo):
         data, rows, columns, start = [], [], [], 0
         for b, block in enumerate(self.mesh.blocks):
             first, end = self.mesh.starts[b : b + 2]
-            own = slice(None) if cells is None else cells[(cells >= first) & (cells < end)] - first
-            p = self.points_in(b, own)
+            chosen = slice(None) if cells is None else cells[(cells >= first) & (cells < end)] - first
+            p = self.points_in(b, chosen)
             k, q, n, d = p.gradients.shape
             point = start + np.arange(k * q, dtype=np.int32).reshape(k, q, 1)
-            node = np.broadcast_to(block.nodes[own, None, :], (k, q, n)).astype(np.int32)
+            node = np.broadcast_to(block.nodes[chosen, None, :], (k, q, n)).astype(np.int32)
             for component, i, j, factor in terms:
                 data.append((factor * p.weights[:, :, None] * p.gradients[..., j]).ravel())
                 rows.append(np.broadcast_to(components * point + component, (k, q, n)).ravel())

@@ -25,7 +25,9 @@ def nodal_mesh(model: SolidModel, ports: Mapping[str, TiedPort], loads: Mapping[
         return None
     materials = np.split(model.material_of, model.mesh.starts[1:-1])
     return NodalMesh(
-        cells=tuple(MeshCells(b.kind.name, b.nodes, own) for b, own in zip(model.mesh.blocks, materials, strict=True)),
+        cells=tuple(
+            MeshCells(b.kind.name, b.nodes, of_block) for b, of_block in zip(model.mesh.blocks, materials, strict=True)
+        ),
         materials=tuple(
             MeshMaterial(m.density, C) for m, C in zip(model.materials.values(), model.moduli, strict=True)
         ),

@@ -73,8 +73,8 @@ def read_solid(
     if material is None:
         warn_of_laws(held)
     read = solid_mesh(mesh if scikit else held.mesh, plane=plane is not None, degree=shape.degree)
-    own = file_materials(held) if material is None else material
-    model = solid_model(read, own, plane=plane, thickness=shape.thickness)
+    from_file = file_materials(held) if material is None else material
+    model = solid_model(read, from_file, plane=plane, thickness=shape.thickness)
     model = with_file_masses(model, held)
     _warn_of_locking(model)
     of_file = file_damping(held) if material is None and damping is None else Damping()

@@ -57,10 +57,10 @@ def side_weights(mesh: SolidMesh, s: Surface, rigid: Mapping[str, Array]) -> tup
         if len(beyond) == len(nodes):
             continue
         for side, cells in sides.items():
-            own = np.concatenate(
+            nodes_of_side = np.concatenate(
                 [b.nodes[np.isin(mesh.starts[i] + np.arange(len(b.nodes)), cells)].ravel() for i, b in _blocks(mesh)]
             )
-            if np.isin(beyond, own).any():
+            if np.isin(beyond, nodes_of_side).any():
                 usable[side] = False
                 ties.add(port)
     if not any(usable.values()):
@@ -120,8 +120,8 @@ def _nodal(model: SolidModel, weights: Array, moved: Any) -> Any:
     points, strains = model.strains_of(cells)
     power = (np.repeat(weights[model.cell_of_point[points]], c)[:, None] * (strains @ moved).toarray()).T
     columns = (c * points[:, None] + np.arange(c)).ravel()
-    rows, own = np.nonzero(power)
-    return sparse.csr_array((power[rows, own], (rows, columns[own])), (len(power), c * len(model.weights)))
+    rows, places = np.nonzero(power)
+    return sparse.csr_array((power[rows, places], (rows, columns[places])), (len(power), c * len(model.weights)))
 
 
 def _traction(model: SolidModel, places: Array, centre: Array) -> Any:

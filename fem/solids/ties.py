@@ -206,8 +206,8 @@ def tied(model: SolidModel, ports: Mapping[str, Any]) -> tuple[Any, dict[str, Ti
         is_fixed, d = name in masters, model.dim
         rows = _fitted(model, r.nodes, places[name]) if is_fixed else _mean(model, motions[name], places[name])
         shape, rotation = masters[name] if is_fixed else (rows[:d] @ basis, rows[d:] @ basis)
-        own = sparse.csr_array(shape), sparse.csr_array(rotation)
-        tied_ports[name] = TiedPort(r.nodes, places[name], is_fixed, *own, rows)
+        shapes = sparse.csr_array(shape), sparse.csr_array(rotation)
+        tied_ports[name] = TiedPort(r.nodes, places[name], is_fixed, *shapes, rows)
     return basis, tied_ports
 
 

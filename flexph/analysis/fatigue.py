@@ -81,7 +81,7 @@ class LoadCycles:
         """
         allowed = check.positive("amplitude", amplitude, self.unit)
         life, exponent = check.positive("cycles", cycles), check.positive("slope", slope)
-        own = 0.5 * self.ranges
+        half_range = 0.5 * self.ranges
         if ultimate is not None:
             strength = check.positive("ultimate", ultimate, self.unit)
             largest = float(self.means.max(initial=0.0))
@@ -89,8 +89,8 @@ class LoadCycles:
                 raise ValueError(
                     f"ultimate must be larger than the largest mean, {largest:.6g} {self.unit}, got {strength:.6g}"
                 )
-            own = own / (1.0 - np.maximum(self.means, 0.0) / strength)
-        return float(np.sum(self.counts * (own / allowed) ** exponent) / life)
+            half_range = half_range / (1.0 - np.maximum(self.means, 0.0) / strength)
+        return float(np.sum(self.counts * (half_range / allowed) ** exponent) / life)
 
     @checked
     def equivalent_range(self, cycles: float, slope: float) -> float:
@@ -160,14 +160,14 @@ def load_cycles(
         import rainflow
     except ModuleNotFoundError:
         raise ModuleNotFoundError('load cycles need rainflow: pip install "flexph[fatigue]"') from None
-    own = check.array("values", values, (None,))
-    at = np.arange(len(own), dtype=float) if times is None else check.array("times", times, (len(own),))
+    history = check.array("values", values, (None,))
+    at = np.arange(len(history), dtype=float) if times is None else check.array("times", times, (len(history),))
     if (np.diff(at) < 0.0).any():
         raise ValueError(f"times must not decrease, got {check.shown(times)}")
-    held = own[[0, 1, 1]] if len(own) == 2 else own  # rainflow finds no cycle in two values
+    held = history[[0, 1, 1]] if len(history) == 2 else history  # rainflow finds no cycle in two values
     rows = np.array(list(rainflow.extract_cycles(held)), dtype=float).reshape(-1, 5)
     rows = rows[rows[:, 0] > 0.0]  # rainflow returns a half cycle of range zero for a constant history
-    spans = at[np.minimum(rows[:, 3:].astype(int), len(own) - 1)]
+    spans = at[np.minimum(rows[:, 3:].astype(int), len(history) - 1)]
     for owned in (rows, spans):
         owned.setflags(write=False)
     return LoadCycles(rows[:, 0], rows[:, 1], rows[:, 2], spans[:, 0], spans[:, 1], unit)

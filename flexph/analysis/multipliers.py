@@ -86,8 +86,8 @@ def refuse_aperiodic(mechanism: Mechanism, table: TimeTable, forcing: Forcing, r
     requirement = f"must repeat itself after the period {run.period:.6g} s"
     inputs = changed(forcing.at)
     if inputs.size:
-        own = next(name for name, at in mechanism.network.input_slices.items() if at.start <= inputs[0] < at.stop)
-        raise ValueError(f"input {own!r} {requirement}")
+        port = next(name for name, at in mechanism.network.input_slices.items() if at.start <= inputs[0] < at.stop)
+        raise ValueError(f"input {port!r} {requirement}")
     terms, rows = changed(lambda t: table.at(t)[0]), changed(lambda t: table.at(t)[1])
     driven = [*rows, *mechanism.network.arrays.term_row[terms]]
     if driven:
@@ -234,15 +234,15 @@ def floquet(
     >>> verdicts
     [False, True]
     """
-    own = linearised_period(mechanism, read_period(mechanism, about, period, steps), method, inputs or {})
-    closure = closure_of(mechanism, own.start.state.c, own.end.state.c, own.run.pace)
+    linearised = linearised_period(mechanism, read_period(mechanism, about, period, steps), method, inputs or {})
+    closure = closure_of(mechanism, linearised.start.state.c, linearised.end.state.c, linearised.run.pace)
     if closure > CLOSED:
         raise ValueError(
-            f"the motion must be periodic: after {own.run.period:.6g} s it is {closure:.1e} of its size from its "
-            "start; give the period and a state of the periodic motion (or more steps)"
+            f"the motion must be periodic: after {linearised.run.period:.6g} s it is {closure:.1e} of its size from "
+            "its start; give the period and a state of the periodic motion (or more steps)"
         )
-    along = own.is_free and bool(np.any(velocities_of(mechanism, own.start.state.c)))
-    return _report(own.free, own.monodromy, own.run.period, closure=closure, along=along)
+    along = linearised.is_free and bool(np.any(velocities_of(mechanism, linearised.start.state.c)))
+    return _report(linearised.free, linearised.monodromy, linearised.run.period, closure=closure, along=along)
 
 
 class LinearisedPeriod(NamedTuple):

@@ -115,5 +115,5 @@ def _quadratic_bound(view: SystemView, hessian: Array, directions: Array) -> boo
     if values.min(initial=0.0) < -QUADRATIC:
         return False
     flat = vectors[:, values <= QUADRATIC]
-    slope, own = np.abs(flat.T @ (scale * b)).max(initial=0.0), np.abs(scale * terms)
-    return bool(slope <= QUADRATIC * own.max(initial=0.0))
+    slope, sizes = np.abs(flat.T @ (scale * b)).max(initial=0.0), np.abs(scale * terms)
+    return bool(slope <= QUADRATIC * sizes.max(initial=0.0))

@@ -134,8 +134,8 @@ def stability_report(
 def _rest(view: SystemView) -> float:
     x, e = view.x, view.equations
     z, u = view.system.z(x), e.forcing.at(view.time)
-    own = np.abs(dense(view.system.J(x)) - dense(view.system.R(x))) @ np.abs(z)
-    terms = own + np.abs(dense(view.system.B(x))) @ np.abs(u)
+    internal = np.abs(dense(view.system.J(x)) - dense(view.system.R(x))) @ np.abs(z)
+    terms = internal + np.abs(dense(view.system.B(x))) @ np.abs(u)
     flow = np.abs(e.flow(view.time, x))
     floor = np.maximum(terms, 1e-6 * float(terms.max(initial=0.0)))
     return float((flow / np.where(floor > 0.0, floor, 1.0)).max(initial=0.0))
@@ -163,8 +163,8 @@ def _second_variation(
 
         smooth = lambda at: with_unit_rows(codistribution(view, at), pivots)  # noqa: E731
         slopes = view.derivative(smooth, x, view.V1 * scales)
-        own = np.linalg.lstsq(smooth(x), gradient, rcond=None)[0]
-        curved = np.einsum("rkc,k->rc", slopes, own)
+        costates = np.linalg.lstsq(smooth(x), gradient, rcond=None)[0]
+        curved = np.einsum("rkc,k->rc", slopes, costates)
         second = second - 0.5 * (curved + curved.T)
     tangent = null_space(np.vstack([alpha.T, constraints * scales]))
     return alpha, tangent, distance, tangent.T @ second @ tangent

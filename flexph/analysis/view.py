@@ -165,8 +165,8 @@ class SystemView(Memo):
         The scale of a state with hardly any energy is its size.
         """
         stiff, sizes = np.diag(self.hessian(self.x)), np.abs(self.V1.T) @ self.sizes
-        own = stiff * sizes**2 > 1e-9 * float(np.max(stiff * sizes**2, initial=0.0))
-        return np.where(own, 1.0 / np.sqrt(np.where(own, stiff, 1.0)), sizes)
+        is_stiff = stiff * sizes**2 > 1e-9 * float(np.max(stiff * sizes**2, initial=0.0))
+        return np.where(is_stiff, 1.0 / np.sqrt(np.where(is_stiff, stiff, 1.0)), sizes)
 
     @once
     def resistive_basis(self) -> Array:
@@ -177,15 +177,15 @@ class SystemView(Memo):
         states = self.probes[:1] if isinstance(self.system.R, Constant) else self.probes
         total = sum((dense(self.system.R(x)) for x in states), np.zeros((self.x.size,) * 2))
         size = np.sqrt(np.abs(np.diag(total)))
-        own = np.flatnonzero(size)
-        inner = total[np.ix_(own, own)] / np.outer(size[own], size[own])
-        units = np.eye(self.x.size)[:, own]
-        if np.count_nonzero(inner) == own.size:
+        entries = np.flatnonzero(size)
+        inner = total[np.ix_(entries, entries)] / np.outer(size[entries], size[entries])
+        units = np.eye(self.x.size)[:, entries]
+        if np.count_nonzero(inner) == entries.size:
             return units
         kept = singular_vectors(inner, tolerance=RANK).range
-        if kept.shape[1] == own.size:
+        if kept.shape[1] == entries.size:
             return units
-        return echelon(units @ (kept * size[own, None]))[0]
+        return echelon(units @ (kept * size[entries, None]))[0]
 
     @once
     def is_constant(self) -> bool:

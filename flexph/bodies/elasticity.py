@@ -73,8 +73,11 @@ class ElasticEnergy(Memo):
         if not self.slopes.shape[0]:
             return self.strain
         weights = sparse.csr_array(self.weights)
-        own = weights.data * (self.slopes @ u)[weights.indices]
-        return self.strain + sparse.csr_array((own, weights.indices, weights.indptr), shape=weights.shape) @ self.slopes
+        entries = weights.data * (self.slopes @ u)[weights.indices]
+        return (
+            self.strain
+            + sparse.csr_array((entries, weights.indices, weights.indptr), shape=weights.shape) @ self.slopes
+        )
 
     @property
     def is_damped(self) -> bool:

@@ -84,10 +84,10 @@ class SectionStress:
 
     def _at_points(self, sigma: Array) -> tuple[Array, Array]:
         """Axial stresses σ_xx and squares τ_xy² + τ_xz² of shear stresses at q points of each section, (k, s, q)."""
-        own = self.of(sigma)
+        resultants = self.of(sigma)
         if self.round.any():
-            own = np.where(self.round[:, None] > 0.0, in_bending_axes(own), own)
-        axial, along_y, along_z = (_mapped(self.factors[:, :, i], own) for i in range(3))
+            resultants = np.where(self.round[:, None] > 0.0, in_bending_axes(resultants), resultants)
+        axial, along_y, along_z = (_mapped(self.factors[:, :, i], resultants) for i in range(3))
         return axial, along_y**2 + along_z**2
 
     def axial(self, sigma: Array) -> Array:

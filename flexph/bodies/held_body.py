@@ -205,9 +205,9 @@ def principal(stiffness: Array) -> Array:
     _, part = connected_components(np.abs(scaled) > SILENT)  # e.g. the two planes of a beam, which must not mix
     rotation, frequencies = np.zeros_like(stiffness), np.empty(len(size))
     for k in range(part.max(initial=-1) + 1):
-        own = np.flatnonzero(part == k)
-        root = np.linalg.cholesky(scaled[np.ix_(own, own)]).T * size[own]
-        _, frequencies[own], rotation[np.ix_(own, own)] = np.linalg.svd(root)
+        entries = np.flatnonzero(part == k)
+        root = np.linalg.cholesky(scaled[np.ix_(entries, entries)]).T * size[entries]
+        _, frequencies[entries], rotation[np.ix_(entries, entries)] = np.linalg.svd(root)
     ascending: Array = rotation[np.argsort(frequencies)].T
     return ascending
 

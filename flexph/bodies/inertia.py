@@ -76,7 +76,7 @@ class Inertia(Memo):
 
     def scaled(self, factor: float) -> Inertia:
         """Copy with all integrals multiplied by a factor."""
-        pair = [[factor * own for own in row] for row in self.shape_pair]
+        pair = [[factor * entry for entry in row] for row in self.shape_pair]
         of_shapes = factor * self.shape_first, factor * self.shape_lever, pair
         spins_of = factor * self.spin, factor * self.spin_shape, factor * self.spin_pair
         return Inertia(factor * self.mass, factor * self.first, factor * self.second, *of_shapes, *spins_of)
@@ -173,8 +173,8 @@ class Contractions(Memo):
     @once
     def M(self) -> Any:
         """Mass matrix M of the deformation, (n, n)."""
-        own, spin = self._weighted(np.eye(self.inertia.dim)), self.inertia.spin_pair
-        return own if sparse.issparse(spin) and not spin.nnz else own + spin
+        weighted, spin = self._weighted(np.eye(self.inertia.dim)), self.inertia.spin_pair
+        return weighted if sparse.issparse(spin) and not spin.nnz else weighted + spin
 
     @once
     def N(self) -> tuple[Any, ...]:

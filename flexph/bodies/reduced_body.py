@@ -280,11 +280,11 @@ def _polarised(forms: Array) -> tuple[Array, Array]:
     i, j = np.nonzero(np.triu(present, 1))
     rows, unit = np.flatnonzero(present.any(axis=0)), np.eye(k)
     mixed = forms[:, i, j]
-    own = np.einsum("rkk->rk", forms).copy()
+    diagonal = np.einsum("rkk->rk", forms).copy()
     for a, b, value in zip(i, j, mixed.T, strict=True):
-        own[:, a] -= value
-        own[:, b] -= value
-    slopes, weights = np.vstack([unit[rows], unit[i] + unit[j]]), np.hstack([own[:, rows], mixed])
+        diagonal[:, a] -= value
+        diagonal[:, b] -= value
+    slopes, weights = np.vstack([unit[rows], unit[i] + unit[j]]), np.hstack([diagonal[:, rows], mixed])
     kept = np.any(weights != 0.0, axis=0)
     return slopes[kept], weights[:, kept]
 

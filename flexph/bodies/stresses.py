@@ -114,8 +114,8 @@ def at_nodes(field: TensorField, sigma: Array, *, smoothed: bool = False) -> Arr
         if smoothed:
             fields.append(group.smooth @ values[..., group.corners, :])
         else:
-            own = values[..., group.first : group.first + k * q, :]
-            fields.append(group.own @ own.reshape(*own.shape[:-2], k, q, 6))
+            of_group = values[..., group.first : group.first + k * q, :]
+            fields.append(group.own @ of_group.reshape(*of_group.shape[:-2], k, q, 6))
     return np.concatenate(fields, axis=-3)
 
 
@@ -231,8 +231,10 @@ def deformation_gradients(body: NodalBody, centres: Array, rotations: Array) -> 
     offsets = np.array([frame.centre for frame in body.frames[:turning]]).reshape(turning, d)
     R = rotations[:, :turning]
     origins = centres[:, :turning] - np.einsum("knij,nj->kni", R, offsets)
-    own = np.concatenate([origins[:, :, None], R.transpose(0, 1, 3, 2)], axis=2).reshape(k, turning * (d + 1), d)
-    places = np.concatenate([own, centres[:, turning:]], axis=1)
+    frame_points = np.concatenate([origins[:, :, None], R.transpose(0, 1, 3, 2)], axis=2).reshape(
+        k, turning * (d + 1), d
+    )
+    places = np.concatenate([frame_points, centres[:, turning:]], axis=1)
     columns = body.elasticity.vectors @ np.moveaxis(places, 1, 0).reshape(places.shape[1], k * d)
     return np.asarray(columns.reshape(-1, d, k, d).transpose(2, 0, 3, 1))
 
@@ -369,13 +371,13 @@ def largest_in_cells(body: AnyBody, state: BodyState) -> Array:
     points = stress_points(body)
     size = max(1, ENTRIES // numbers_of(body))
     parts = [state.rows(slice(i, i + size)) for i in range(0, max(len(state.stress), 1), size)]
-    largest = [np.max([own.largest(own.von_mises(part)) for own in points.values()], axis=0) for part in parts]
+    largest = [np.max([group.largest(group.von_mises(part)) for group in points.values()], axis=0) for part in parts]
     return np.concatenate(largest)
 
 
 def numbers_of(body: AnyBody) -> int:
     """Number of stress values that a body has at one time, at least 1."""
-    return max(sum(own.numbers for own in stress_points(body).values()), body.stress_size, 1)
+    return max(sum(group.numbers for group in stress_points(body).values()), body.stress_size, 1)
 
 
 def times_to_look_at(bodies: Iterable[AnyBody], count: int) -> Array:
@@ -386,4 +388,4 @@ def times_to_look_at(bodies: Iterable[AnyBody], count: int) -> Array:
 
 def kind_of(body: AnyBody) -> str | None:
     """Kind of stress that :func:`largest_in_cells` returns, a key of :data:`LABELS`; None without stress points."""
-    return next((own.kind for own in stress_points(body).values()), None)
+    return next((group.kind for group in stress_points(body).values()), None)

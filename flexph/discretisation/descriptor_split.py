@@ -195,8 +195,8 @@ def differential_split(system: PHDAE) -> Split | None:
     if isinstance(system.E, Constant):
         return split_of(dense(system.E.matrix))
     split = _selection(np.max([np.abs(E) for E in probes(system)], axis=0))
-    own = split.U1.T @ dense(system.E(system.sample)) @ split.V1
-    invertible = own.shape[0] == own.shape[1] == rank_of(own)
+    block = split.U1.T @ dense(system.E(system.sample)) @ split.V1
+    invertible = block.shape[0] == block.shape[1] == rank_of(block)
     return split if invertible else None
 
 
@@ -235,10 +235,10 @@ def probes(system: PHDAE, state: Array | None = None) -> list[Array]:
 
 def selection(n: int, *kept: slice) -> Split:
     """Split of a matrix E (n, n) whose rows and columns are zero except in the slices ``kept``."""
-    own = np.zeros(n, dtype=bool)
+    chosen = np.zeros(n, dtype=bool)
     for part in kept:
-        own[part] = True
-    return _selection(np.diag(own))
+        chosen[part] = True
+    return _selection(np.diag(chosen))
 
 
 def _selection(size: Array) -> Split:

@@ -50,11 +50,11 @@ class Dirac:
 
     def __init__(self, system: PHDAE, kind: str | Any = "gonzalez") -> None:
         self.system, self.newton, self._kind = system, Newton(), kind
-        own = {} if kind == "midpoint" else system.means
+        means = {} if kind == "midpoint" else system.means
         self._split = differential_split(system)  # if None, the split of Ē in each step
         self._states = differential_states(system)[0]
-        self._varies = self._split is None or "E" in own
-        self._means = [*(discretised(system, name, own) for name in "EJR"), ports_over(system, own)]
+        self._varies = self._split is None or "E" in means
+        self._means = [*(discretised(system, name, means) for name in "EJR"), ports_over(system, means)]
         self._rank = rank_of(dense(system.E(system.sample)))
         if kind == "invariants" and system.invariants is None:
             raise ValueError(NO_INVARIANTS)

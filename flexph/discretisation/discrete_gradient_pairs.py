@@ -70,9 +70,9 @@ class GradientPair:
 
     def __init__(self, system: PHDAE, kind: str | Any, split: Split) -> None:
         self.system, self.split = system, split
-        own = {} if kind == "midpoint" else system.means
+        means = {} if kind == "midpoint" else system.means
         self.pair = pair_of(system, kind, self.split)
-        self._ports, self.newton = ports_over(system, own), Newton()
+        self._ports, self.newton = ports_over(system, means), Newton()
 
     def step(self, x0: Array, h: float, u: Array, size: Array, *, history: History | None = None) -> Advance:
         """Take a step of length h [s] from x₀ with constant inputs u.
@@ -147,17 +147,17 @@ def pair_of(system: PHDAE, kind: str | Any, split: Split) -> Pair:
     ``kind`` is the name of a method, or a discrete gradient as a function of (x₀, x₁). Raises ValueError if the method
     needs invariants and the system has none.
     """
-    own = {} if kind == "midpoint" else system.means
+    means = {} if kind == "midpoint" else system.means
     number = GIVEN if callable(kind) else KINDS[kind]
     if number == INVARIANTS and system.invariants is None:
         raise ValueError(NO_INVARIANTS)
     invariants = system.invariants if number == INVARIANTS else None
     functions: dict[str, Any] = {name: getattr(invariants, name, None) for name in OF_INVARIANTS}
     given: dict[str, Any] = {name: getattr(system.derivatives, name, None) for name in DERIVATIVES}
-    constant, n = isinstance(system.E, Constant) and "E" not in own, system.size
+    constant, n = isinstance(system.E, Constant) and "E" not in means, system.size
     diagonal, nodes = split.is_selection, gauss_points(MEAN_POINTS)
     return Pair(
-        **{name: _matrix(system, name, split, own=own) for name in "EJRB"},
+        **{name: _matrix(system, name, split, own=means) for name in "EJRB"},
         z=system.z,
         H=CachedFunction(system.H),  # iterations evaluate it twice at one array
         discrete=kind if number == GIVEN else None,
@@ -171,7 +171,7 @@ def pair_of(system: PHDAE, kind: str | Any, split: Split) -> Pair:
         weights=nodes[1],
         given=np.array([function is not None for function in given.values()], dtype=np.int64),
         kind=number,
-        in_middle=number == GONZALEZ and "E" not in own,
+        in_middle=number == GONZALEZ and "E" not in means,
         diagonal=diagonal,
     )
 

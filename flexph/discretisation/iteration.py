@@ -146,28 +146,28 @@ def newton(problem: Problem, unknowns: Unknowns) -> tuple[Array, Any, tuple[int,
     inverse *= (scaled / size).reshape(-1, 1)
     scaled[:] = size
     defect, terms = problem.residual(x)
-    previous, by_own, own, fresh = np.inf, np.inf, False, False
+    previous, by_own, is_current, fresh = np.inf, np.inf, False, False
     for iteration in range(1, NEWTON.iterations + 1):
         if known[0] == 0:
             if not invert(problem.jacobian(x, defect, size), inverse):
                 return x, terms, (SINGULAR, iteration, previous)
-            known[0], own, fresh = 1, True, True
+            known[0], is_current, fresh = 1, True, True
         step = inverse @ defect
         change = relative(size * step, x, size)
-        if not (change <= NEWTON.far or own):  # no far step by an old Jacobian
+        if not (change <= NEWTON.far or is_current):  # no far step by an old Jacobian
             known[0] = 0
             continue
         if not change < np.inf:
             return x, terms, (DIVERGED, iteration, change)
         x, last = x - size * step, defect
         defect, terms = problem.residual(x)
-        if is_last(Correction(change, previous, by_own, own, fresh)):
+        if is_last(Correction(change, previous, by_own, is_current, fresh)):
             return x, terms, (SOLVED, iteration, change)
-        by_own = change if own else by_own
+        by_own = change if is_current else by_own
         late = iteration == 1 and given and not fresh
         if (late or change > NEWTON.slow * previous) and change > NEWTON.noise:
             known[0], fresh = 0, False
         elif change > NEWTON.stagnated:  # below, differences of the residual are noise
             update(inverse, step, last - defect)
-        previous, own = change, False
+        previous, is_current = change, False
     return x, terms, (UNSETTLED, NEWTON.iterations, previous)

@@ -177,8 +177,8 @@ def middle_of(system: PHDAE) -> Callable[[Array, Array], Array]:
     """
     if "z" in system.means:
         return lambda x0, x1: 0.5 * (x0 + x1)
-    own = differential_states(system)[0]
-    onto_states = own @ own.T
+    basis = differential_states(system)[0]
+    onto_states = basis @ basis.T
     return lambda x0, x1: x1 - 0.5 * (onto_states @ (x1 - x0))
 
 

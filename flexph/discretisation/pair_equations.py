@@ -139,8 +139,8 @@ def gradient(given: Step, x1: Array, step: Array) -> Array:
     if pair.kind == INVARIANTS:
         last = pair.values(x1)
         mean = pair.gradient(0.5 * (given.first + last))
-        own = gonzalez(mean, last - given.first, given.before, pair.energy(last))
-        return pair.jacobian(0.5 * (given.x0 + x1)).T @ own
+        costate = gonzalez(mean, last - given.first, given.before, pair.energy(last))
+        return pair.jacobian(0.5 * (given.x0 + x1)).T @ costate
     if pair.kind == GONZALEZ:
         mean = slope(pair, x1 - 0.5 * step)
     else:

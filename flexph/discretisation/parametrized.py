@@ -35,22 +35,27 @@ class ParametrizedPair(GradientPair):
     def __init__(self, system: PHDAE, kind: str | Any) -> None:
         assert isinstance(system.E, ParametrizedDescriptor)
         super().__init__(replace(system, derivatives=None), kind, selection(system.size, system.E.first))
-        own = {} if kind == "midpoint" else system.means
-        self._means = [*(discretised(system, name, own) for name in "EJR"), ports_over(system, own)]
+        means = {} if kind == "midpoint" else system.means
+        self._means = [*(discretised(system, name, means) for name in "EJR"), ports_over(system, means)]
 
     def equation(self, step: Step, x1: Array) -> tuple[Array, Terms]:
         """Residual (n,) of the equation of a step with the end x₁, and the terms that it consists of."""
         change, middle = x1 - step.x0, self._middle(step.x0, x1)
-        own = self.split.differential(change)
+        differential = self.split.differential(change)
         E, J, R, ports = (at(step.x0, x1, middle) for at in self._means)
         costate = self.system.z(middle)
         if self.pair.kind == GONZALEZ:
-            costate = costate + correction(float(costate @ own), own, step.before, self.pair.H(x1)) * own
+            costate = (
+                costate
+                + correction(float(costate @ differential), differential, step.before, self.pair.H(x1)) * differential
+            )
         elif self.pair.kind != MIDPOINT:
-            costate = self.split.to_costates(dense(E)) @ gradient(step, x1, own) + self.split.kernel_part(costate)
+            costate = self.split.to_costates(dense(E)) @ gradient(step, x1, differential) + self.split.kernel_part(
+                costate
+            )
         moved, lost = E @ change, R @ costate
         flow = J @ costate - lost + (ports.flow(step.u) if step.u.size else 0.0)
-        return moved - step.h * flow, Terms(E, J, R, ports.of_inputs, costate, own, moved, lost)
+        return moved - step.h * flow, Terms(E, J, R, ports.of_inputs, costate, differential, moved, lost)
 
     def _middle(self, x0: Array, x1: Array) -> Array:
         return 0.5 * (x0 + x1)

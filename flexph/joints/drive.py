@@ -127,7 +127,7 @@ def drive(
     if (origin := check.number("zero", zero)) and what != "angle":
         raise ValueError("zero= needs angle=, a driven angle")
 
-    own, rate = _compliance(what, law, damping)
+    elastic_law, rate = _compliance(what, law, damping)
     axes = unit_axes(axis, second_axis)
     line = None if direction is None else unit("direction", direction)
 
@@ -135,8 +135,8 @@ def drive(
         if what == "angle":
             turn = planar_or_about(port, reference, dim, kind="a driven angle", axes=axes, zero=origin)
             signs = (Solid("turn", port, None if axes is None else axes[0], axes=reference),)
-            if own is not None:
-                return Form(measures=(Measure("angle", turn, 0.0, rate, motion, law=own),), signs=signs)
+            if elastic_law is not None:
+                return Form(measures=(Measure("angle", turn, 0.0, rate, motion, law=elastic_law),), signs=signs)
             parallel = () if axes is None else (_driven_directions(axes, motion, origin),)
             return Form((angle_row(turn, motion),), parallel=parallel, signs=signs)
         if what == "rotation":
@@ -146,8 +146,8 @@ def drive(
             return Form(_position_rows(port, dim, motion))
         assert line is not None
         way = Product(between(port, reference), along(reference, fitting("direction", line, dim)))
-        if own is not None:
-            return Form(measures=(Measure("component", (way,), 0.0, rate, motion, law=own),))
+        if elastic_law is not None:
+            return Form(measures=(Measure("component", (way,), 0.0, rate, motion, law=elastic_law),))
         return Form((Row("along", Offset(way, motion)),))
 
     return Connection("drive", (port, reference), make, label=name)

@@ -128,7 +128,7 @@ def point_on_curve(
         products = tuple(tuple(Product(along(frame, axis(j, dim)), gap) for gap in gaps) for j in range(dim))
         shape = CurveShape(products, tuple(places.tolist()), degree)
         names = ["across"] if dim == 2 else ["across 1", "across 2"]
-        rows = tuple(Row(own, PointOnCurve(shape, i)) for i, own in enumerate(names))
+        rows = tuple(Row(row_name, PointOnCurve(shape, i)) for i, row_name in enumerate(names))
         driven = () if place is None else (Row("along", PlaceOnCurve(shape, len(rows), place)),)
         slips, bearing = resists_along_curve(resists, pressing=len(rows))
         return Form((*rows, *driven), signs=(Solid("sleeve", port, axes=frame),), slips=slips, bearing=bearing)

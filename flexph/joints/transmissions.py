@@ -50,8 +50,8 @@ def shaft_axes(
         return (first, first), (second, second)
     if len(carrier_axes) != 2:
         raise ValueError(f"carrier_axes must be two directions, one for each shaft, got {len(carrier_axes)}")
-    own = [unit("carrier_axes", direction) for direction in carrier_axes]
-    return (first, own[0]), (second, own[1])
+    directions = [unit("carrier_axes", direction) for direction in carrier_axes]
+    return (first, directions[0]), (second, directions[1])
 
 
 def turn_of(
@@ -67,7 +67,7 @@ def turn_of(
 
 def coupled(name: str, *terms: tuple[Weighed, ...], unit: str = "N") -> Row:
     """Constraint row of a transmission: the sum of weighted increments, ``terms``, stays zero."""
-    return Row(name, Transmission(tuple(term for own in terms for term in own)), unit)
+    return Row(name, Transmission(tuple(term for of_shaft in terms for term in of_shaft)), unit)
 
 
 def refuse_equal(kind: str, *ports: PortName) -> None:
@@ -81,7 +81,7 @@ def refuse_equal(kind: str, *ports: PortName) -> None:
 
 def shaft_directions(axes: tuple[Axes | None, Axes | None]) -> tuple[Direction | None, Direction | None]:
     """Axis of each shaft in its own section, for pictures; None in the plane."""
-    return tuple(None if own is None else own[0] for own in axes)  # type: ignore[return-value]
+    return tuple(None if axis_pair is None else axis_pair[0] for axis_pair in axes)  # type: ignore[return-value]
 
 
 @checked
@@ -311,11 +311,13 @@ def coupled_joints(
     m] or force [N] on the first coordinate.
     """
     both = [(first, 1.0)] if second is None else [(first, 1.0), (second, -ratio)]
-    signs = tuple(Solid("wheel", own.port, own.axes[0]) for own, _ in both if isinstance(own, Turning))
+    signs = tuple(
+        Solid("wheel", coupling.port, coupling.axes[0]) for coupling, _ in both if isinstance(coupling, Turning)
+    )
 
     def make(dim: int) -> Form:
-        terms = [own.terms(dim, weight) for own, weight in both]
+        terms = [coupling.terms(dim, weight) for coupling, weight in both]
         return Form((coupled("ratio", *terms, unit="N m" if isinstance(first, Turning) else "N"),), signs=signs)
 
-    ports = (*(own.port for own, _ in both), *(own.carrier for own, _ in both))
+    ports = (*(coupling.port for coupling, _ in both), *(coupling.carrier for coupling, _ in both))
     return Connection("gear", ports, make, label=name)

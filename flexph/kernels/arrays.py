@@ -239,7 +239,7 @@ def timed_columns(a: Arrays) -> np.ndarray:
     timed = sum(part.factor is not None for part in a.strains.laws)
     surfaces = 1 + int(a.contacts.timed.max(initial=-1))
     relations = springs if a.springs.relation_factors else 0
-    frictions = 1 + max(int(own.rubbing.max(initial=-1)) for own in (a.contacts.laws, a.bearings))
+    frictions = 1 + max(int(friction.rubbing.max(initial=-1)) for friction in (a.contacts.laws, a.bearings))
     scheduled = springs if a.springs.scheduled else 0
     counts = [scheduled, timed, len(a.flows), surfaces, relations, frictions, len(a.mass_factors)]
     return np.column_stack([springs + 2 * (np.cumsum(counts) - counts), counts]).astype(np.int64)

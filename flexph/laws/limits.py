@@ -32,16 +32,20 @@ def beyond(law: ElasticLaw, lower: float, upper: float) -> ElasticLaw:
         return ElasticLaw(name, functions=tuple(functions))
     first, offset = int(np.searchsorted(law.edges, 0.0, side="right")), float(law.energy(0.0))
     edges, zero = law.edges[first:], (0.0, (0.0,) * len(law.powers[0]))
-    pieces = [(b, (own[0] - offset, *own[1:])) for b, own in zip(law.bases[first:], law.powers[first:], strict=True)]
+    pieces = [
+        (b, (powers[0] - offset, *powers[1:])) for b, powers in zip(law.bases[first:], law.powers[first:], strict=True)
+    ]
     own_edges: list[float] = []
     own_pieces: list[Piece] = [zero]
     if upper < math.inf:
         own_edges += [upper, *(upper + edge for edge in edges)]
-        own_pieces += [(upper + base, own) for base, own in pieces]
+        own_pieces += [(upper + base, powers) for base, powers in pieces]
     if lower > -math.inf:
         own_edges = [*(lower - edge for edge in edges[::-1]), lower, *own_edges]
-        own_pieces = [(lower - base, _mirrored(own)) for base, own in pieces[::-1]] + own_pieces
-    return ElasticLaw(name, tuple(own_edges), tuple(b for b, _ in own_pieces), tuple(own for _, own in own_pieces))
+        own_pieces = [(lower - base, _mirrored(powers)) for base, powers in pieces[::-1]] + own_pieces
+    return ElasticLaw(
+        name, tuple(own_edges), tuple(b for b, _ in own_pieces), tuple(powers for _, powers in own_pieces)
+    )
 
 
 def _mirrored(powers: tuple[float, ...]) -> tuple[float, ...]:

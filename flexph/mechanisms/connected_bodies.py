@@ -75,9 +75,9 @@ def connect(
             raise ValueError(f"all bodies must have dimension {dim}, {name!r} has {body.dim}")
         _check_names(name, body)
     bodies = named(bodies)
-    own = formed(bodies, connections)
+    formed_connections = formed(bodies, connections)
     acceleration = check.array("gravity", [0.0] * dim if gravity is None else gravity, (dim,))
-    mechanism = Mechanism(bodies, own, acceleration)
+    mechanism = Mechanism(bodies, formed_connections, acceleration)
     # both are cached properties, built here so that bad connections and names fail in connect
     mechanism.network  # noqa: B018
     mechanism.once(Accounts)

@@ -69,8 +69,8 @@ class ContactEquilibrium:
         For a rim the multiplier is the normal force divided by the sine of the angle between the axis of the disc and
         the normal.
         """
-        own = {t.name: (t.gap.sign, f"{t.name}: normal") for t in self.touches}
-        return {name: sign * self.multipliers[row] for name, (sign, row) in own.items() if row in self.multipliers}
+        rows = {t.name: (t.gap.sign, f"{t.name}: normal") for t in self.touches}
+        return {name: sign * self.multipliers[row] for name, (sign, row) in rows.items() if row in self.multipliers}
 
     @property
     def pressing(self) -> dict[str, float]:
@@ -108,7 +108,9 @@ class ContactEquilibrium:
         """State of the original mechanism, in which anchors of sticking contacts carry their friction."""
         contacts, c, forces = mechanism.network.arrays.contacts, configuration(mechanism, state.x), self._friction()
         spring, dim = c.spring.copy(), mechanism.layout.dim
-        names = [name_of(own, k) for own in mechanism.connections for k in range(len(own.form.gaps))]
+        names = [
+            name_of(connection, k) for connection in mechanism.connections for k in range(len(connection.form.gaps))
+        ]
         for name, first in zip(names, contacts.anchor.tolist(), strict=True):
             if name in forces and first >= 0:
                 spring[first : first + dim] = forces[name]
@@ -132,8 +134,8 @@ class ContactEquilibrium:
         if not explains:
             raise SlipError(f"{worst.name!r} slips")
         bound = worst.friction * max(pressing[worst.name], 0.0)
-        own = needed[worst.name] / bound if bound > 0.0 else np.inf
-        factor = self._least_factor(rigid) if is_rigid else own
+        needed_factor = needed[worst.name] / bound if bound > 0.0 else np.inf
+        factor = self._least_factor(rigid) if is_rigid else needed_factor
         lack = f"would have to be {factor:.4g} times as large" if factor < MOST else "of no size would hold it"
         raise SlipError(f"no equilibrium was found: {worst.name!r} slips; coefficients of friction {lack}")
 
@@ -182,12 +184,12 @@ def _cone(touch: Touch, names: Sequence[str], factor: float) -> list[Array]:
 
     λ are the multipliers of the constraints with the given names; ``factor`` multiplies the coefficient of friction.
     """
-    own = [k for k, name in enumerate(names) if name.startswith(f"{touch.name}{FRICTION}")]
-    reach = factor * touch.friction * (np.cos(np.pi / WAYS) if len(own) > 1 else 1.0)
+    in_cone = [k for k, name in enumerate(names) if name.startswith(f"{touch.name}{FRICTION}")]
+    reach = factor * touch.friction * (np.cos(np.pi / WAYS) if len(in_cone) > 1 else 1.0)
     rows = []
-    for turn in np.arange(WAYS) * 2.0 * np.pi / WAYS if len(own) > 1 else (0.0, np.pi):
+    for turn in np.arange(WAYS) * 2.0 * np.pi / WAYS if len(in_cone) > 1 else (0.0, np.pi):
         row = np.zeros(len(names))
-        row[own] = np.array([np.cos(turn), np.sin(turn)])[: len(own)]
+        row[in_cone] = np.array([np.cos(turn), np.sin(turn)])[: len(in_cone)]
         row[names.index(f"{touch.name}: normal")] -= reach * touch.gap.sign
         rows.append(row)
     return rows

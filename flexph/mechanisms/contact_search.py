@@ -250,8 +250,8 @@ class Search:
         """
         forces = result.normal
         largest = max(map(abs, forces.values()), default=0.0)
-        own = [name for name in forces if name not in self._faces]  # sets of faces are changed as a whole
-        name = min(own, key=lambda name: forces[name], default=None)
+        single = [name for name in forces if name not in self._faces]  # sets of faces are changed as a whole
+        name = min(single, key=lambda name: forces[name], default=None)
         if name is not None and forces[name] < -PULLS * largest:
             return name, -forces[name]
         gaps = self._gaps(result.configuration)

@@ -60,17 +60,17 @@ def on_faces(mechanism: Mechanism, c: Configuration, exact: Collection[int] = ()
     vectors, k = gaps_at(a, c, derive(a, c)).vectors[1], 0
     joints: list[Connection] = []
     features: list[Feature] = []
-    for own in mechanism.connections:
+    for connection in mechanism.connections:
         gaps = []
-        for gap in own.form.gaps:
+        for gap in connection.form.gaps:
             if gap.kind in KINDS:
                 stand_in = _closest if gap.kind == "shape" else _crossing
-                plane, feature = stand_in(own, gap, vectors[:, k])
+                plane, feature = stand_in(connection, gap, vectors[:, k])
                 gap = gap if len(features) in exact else plane
                 features.append(feature)
             gaps.append(gap)
             k += 1
-        joints.append(replace(own, form=replace(own.form, gaps=tuple(gaps))))
+        joints.append(replace(connection, form=replace(connection.form, gaps=tuple(gaps))))
     return mechanism.replace(joints=joints), features
 
 
@@ -114,23 +114,23 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
     places, near, bent = np.zeros((2, 3)), np.zeros((2, PLACES)), np.zeros((4, 3))
     places[:, :dim] = vectors[1 : 1 + dim] @ vectors[0]
     distance(gap.shape, 0, dim, places, gap.blend, (near, bent))
-    own = near[0]
+    nearest = near[0]
     assert gap.shape is not None
-    bends = own[CURVATURE : CURVATURE + 9].reshape(3, 3).trace() * own[SIZE] * own[SIGN]
-    edge = "several faces" if own[CODE] < 0.0 else "" if own[FLAT] or round(bends) == dim - 1 else "an edge"
+    bends = nearest[CURVATURE : CURVATURE + 9].reshape(3, 3).trace() * nearest[SIZE] * nearest[SIGN]
+    edge = "several faces" if nearest[CODE] < 0.0 else "" if nearest[FLAT] or round(bends) == dim - 1 else "an edge"
     is_box = gap.shape.root[0] < 0 and bool(gap.shape.half[0, :dim].min() > 0.0)
-    feature = Feature(float(own[VALUE] - gap.offset), contact.name, edge, is_box)
+    feature = Feature(float(nearest[VALUE] - gap.offset), contact.name, edge, is_box)
     axes = np.array([v.fixed if v.plus is None else v.plus.direction for v in gap.vectors[1:]])
     assert gap.sides is not None
     port, none = gap.sides[1], Vector(fixed=(0.0,) * dim)
-    if own[FLAT] or edge:
-        n = own[GRADIENT : GRADIENT + dim]
+    if nearest[FLAT] or edge:
+        n = nearest[GRADIENT : GRADIENT + dim]
         normal = along(port, tuple((n @ axes).tolist()))
         level = float(n @ places[0, :dim]) - feature.gap
         face = Gap("offset", (gap.vectors[0], normal, none), 1.0, level, gap.law, gap.sides, gap.radii, gap.name)
         return face, feature
-    apart = _with_offset_start(gap.vectors[0], port, own[PLACE : PLACE + dim] @ axes)
-    sign, share = float(own[SIGN]), gap.radii[0] / gap.offset if gap.offset else 0.0
+    apart = _with_offset_start(gap.vectors[0], port, nearest[PLACE : PLACE + dim] @ axes)
+    sign, share = float(nearest[SIGN]), gap.radii[0] / gap.offset if gap.offset else 0.0
     shares = (share, 1.0 - share)
     return Gap("distance", (apart, none, none), sign, gap.offset, gap.law, gap.sides, shares, gap.name), feature
 

@@ -28,11 +28,11 @@ def formed(bodies: Mapping[str, AnyBody], connections: Sequence[Connection]) -> 
         _check_ports(connection, bodies)
     names = {c.name for c in connections}
     connections = [*connections, *(c for c in split_welds(bodies) if c.name not in names)]
-    own = tuple(connection.formed(dim) for connection in connections)
-    for name, count in Counter(c.name for c in own).items():
+    all_formed = tuple(connection.formed(dim) for connection in connections)
+    for name, count in Counter(c.name for c in all_formed).items():
         if count > 1:
             raise ValueError(f"connection given twice: {name}; give the second one another name=")
-    return own
+    return all_formed
 
 
 def split_welds(bodies: Mapping[str, AnyBody]) -> list[Connection]:

@@ -137,14 +137,14 @@ def changed_sets(mechanism: Mechanism, result: ContactEquilibrium, sets: Sets, c
     """Sets after an equilibrium: the same unless a face pulls, or another one is closer by more than ``closed`` [m]."""
     forces, near, changed = _forces(mechanism, result), nearest_faces(mechanism, result.configuration), {}
     for key, numbers in sets.items():
-        own, faces = {k: forces.get(key, {}).get(k, 0.0) for k in numbers}, near[key]
-        total, worst = sum(own.values()), min(own, key=lambda k: own[k])
+        normal, faces = {k: forces.get(key, {}).get(k, 0.0) for k in numbers}, near[key]
+        total, worst = sum(normal.values()), min(normal, key=lambda k: normal[k])
         least = min((face.gap for face in faces if face.number in numbers), default=np.inf)
-        is_closer, pulls = faces[0].gap < least - closed, len(own) > 1 and own[worst] < -PULLS * abs(total)
+        is_closer, pulls = faces[0].gap < least - closed, len(normal) > 1 and normal[worst] < -PULLS * abs(total)
         if not (is_closer or pulls):
             changed[key] = numbers
             continue
-        changed[key] = _carrying(apart(faces, size), own)
+        changed[key] = _carrying(apart(faces, size), normal)
         if set(changed[key]) == set(numbers):
             more = () if faces[0].number in numbers or not is_closer else (faces[0].number,)
             changed[key] = (*numbers, *more) if more else tuple(k for k in numbers if k != worst)

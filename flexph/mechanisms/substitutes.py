@@ -93,10 +93,10 @@ class Touch:
             distances = self._distance(self.gap), self._distance(self.lead)
             return self._as(Form(rows=(Row("share", Distances((1.0, -1.0), distances)),)))
         if self.gap.kind in OF_DISTANCES:
-            own = Measure(
+            substitute = Measure(
                 "distance", (), 0.0, 0.0, self.value, law=law or self.law(), distance=self._distance(self.gap)
             )
-            return self._as(Form(measures=(own,)))
+            return self._as(Form(measures=(substitute,)))
         kind: Any = KINDS[self.gap.kind]
         measure = Measure(kind, self._products(), 0.0, 0.0, self.value, law=law or self.law())
         return self._as(Form(measures=(measure,)))
@@ -106,10 +106,10 @@ class Touch:
 
         It has no force while the gap is open.
         """
-        own, sign = self.gap.law, self.gap.sign
-        if not isinstance(own, Hertz):
-            return self.one_sided(own.stiffness)
-        k = own.stiffness
+        contact_law, sign = self.gap.law, self.gap.sign
+        if not isinstance(contact_law, Hertz):
+            return self.one_sided(contact_law.stiffness)
+        k = contact_law.stiffness
 
         def depth(x: float) -> float:
             return max(-sign * x, 0.0)
@@ -221,9 +221,9 @@ def _tangents(normal: Vector, dim: int) -> list[Vector]:
 
     There is one in the plane, and two in space.
     """
-    own = normal.fixed if normal.plus is None else normal.plus.direction
-    assert own is not None
-    unit = np.array(own) / np.linalg.norm(own)
+    direction = normal.fixed if normal.plus is None else normal.plus.direction
+    assert direction is not None
+    unit = np.array(direction) / np.linalg.norm(direction)
     directions = [(-unit[1], unit[0])] if dim == 2 else list(frame_about(tuple(unit.tolist())))
     tangents = [tuple(float(x) for x in d) for d in directions]
     if normal.plus is None:

@@ -42,7 +42,7 @@ class WithDerivatives:
     def __call__(self, **parameters: float) -> dict[str, Any]:
         """Values and derivatives at parameters."""
         values, by = self.function.derivatives(**parameters)
-        slopes = {_key(name, key): one for name, own in by.items() for key, one in own.items()}
+        slopes = {_key(name, key): one for name, of_value in by.items() for key, one in of_value.items()}
         return {**values, **slopes}
 
 
@@ -53,8 +53,8 @@ def recorded(function: Function) -> Function:
     none.
     """
     if isinstance(function, Mapping):
-        every = all(isinstance(own, Differentiable) for own in function.values())
-        return {case: WithDerivatives(own) for case, own in function.items()} if every else function  # type: ignore[arg-type]
+        every = all(isinstance(one, Differentiable) for one in function.values())
+        return {case: WithDerivatives(one) for case, one in function.items()} if every else function  # type: ignore[arg-type]
     return WithDerivatives(function) if isinstance(function, Differentiable) else function
 
 

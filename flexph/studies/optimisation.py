@@ -265,8 +265,8 @@ class _Search:
 
         try:
             if isinstance(method, InteriorPoint):
-                own = method.minimised(_problem(x, (value, slope), held), x, settle if self.limits else None)
-                return OptimizeResult(success=own.success, reason=f" ({own.message})")
+                ended = method.minimised(_problem(x, (value, slope), held), x, settle if self.limits else None)
+                return OptimizeResult(success=ended.success, reason=f" ({ended.message})")
             result = minimize(
                 value,
                 x,

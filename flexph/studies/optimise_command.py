@@ -88,8 +88,8 @@ def _entry(model: ModelFile, name: str | None) -> tuple[str, Optimisation]:
 
 def searched(search: Search, entry: Optimisation, **options: Any) -> Optimum:
     """Run the search of a model file, with the ``options`` of :func:`flexph.studies.optimise`; return the optimum."""
-    own = "SLSQP" if entry.method == "auto" and not search.obstacle else entry.method
-    method: Any = InteriorPoint() if own == "interior-point" else own
+    algorithm = "SLSQP" if entry.method == "auto" and not search.obstacle else entry.method
+    method: Any = InteriorPoint() if algorithm == "interior-point" else algorithm
     return optimise(
         search.function,
         search.objective,

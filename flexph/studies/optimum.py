@@ -89,12 +89,12 @@ class Conditions(NamedTuple):
             if (side := self._side(best.parameters[name], lower, upper, upper - lower))
         }
         rows = {name: self._active_entries(name, value_of(best.values, name).ravel()) for name in self.limits}
-        active: dict[str, Side] = {name: own[0][1] for name, own in rows.items() if own} | at_bounds
+        active: dict[str, Side] = {name: of_limit[0][1] for name, of_limit in rows.items() if of_limit} | at_bounds
         if slopes is None:
             return Optimum(best.parameters, best.values, self.objective(best.values), runs, active)
         by = {
-            name: {key: own[:, k].reshape(np.shape(best.values[name])) for k, key in enumerate(self.bounds)}
-            for name, own in slopes.items()
+            name: {key: slope[:, k].reshape(np.shape(best.values[name])) for k, key in enumerate(self.bounds)}
+            for name, slope in slopes.items()
         }
         multipliers, imbalance = self._balanced(rows, at_bounds, slopes)
         objective = self.objective(best.values)

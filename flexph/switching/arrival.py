@@ -157,8 +157,8 @@ def _work(world: DrivenSystem, target: str, time: float, x: Array, *, costate: A
     """Work [J] of the sources during an impulse, by port, from the time integral ``costate`` of the costates."""
     mode = world.system.system(target)
     current, u = mode.B(x).T @ costate, world.forcings[target].at(time)
-    own = {name: float(current[p] @ u[p]) for name, p in mode.ports.items()}
-    return {name: own.get(name, 0.0) for name in world.system.ports}
+    of_mode = {name: float(current[p] @ u[p]) for name, p in mode.ports.items()}
+    return {name: of_mode.get(name, 0.0) for name in world.system.ports}
 
 
 def violated_conditions(world: DrivenSystem, arrival: Arrival, size: Array, step: float) -> str:

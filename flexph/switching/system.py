@@ -130,8 +130,8 @@ class SwitchingPHDAE(PickledByCall):
     @checked
     def following(self, mode: str) -> tuple[str, ...]:
         """Modes that may follow a mode that is no longer valid: its candidates, or all others if it names none."""
-        own: Mode = check.lookup("mode", mode, self.modes)
-        return tuple(own.candidates) or tuple(name for name in self.modes if name != mode)
+        from_mode: Mode = check.lookup("mode", mode, self.modes)
+        return tuple(from_mode.candidates) or tuple(name for name in self.modes if name != mode)
 
     def leaving(self, mode: str) -> tuple[Transition, ...]:
         """Transitions out of a mode."""

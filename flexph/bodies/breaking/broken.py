@@ -36,13 +36,13 @@ def with_broken(bodies: Mapping[str, Any], breaks: Iterable[tuple[str, int]]) ->
 
     ``breaks`` are pairs of the name of a body and the index of an element; all other elements are intact.
     """
-    own: dict[str, Any] = {name: body.whole or body for name, body in bodies.items()}
+    by_name: dict[str, Any] = {name: body.whole or body for name, body in bodies.items()}
     of_body: dict[str, list[int]] = {}
     for name, element in breaks:
         of_body.setdefault(name, []).append(element)
     for name, elements in of_body.items():
-        own[name] = _broken(own[name], tuple(sorted(elements)))
-    return own
+        by_name[name] = _broken(by_name[name], tuple(sorted(elements)))
+    return by_name
 
 
 def _broken(body: NodalBody, elements: tuple[int, ...]) -> NodalBody:
@@ -68,8 +68,12 @@ def _weakened(e: DirectorStrain, left: np.ndarray) -> DirectorStrain:
     size = sparse.diags_array(np.sqrt(np.where(left > 0.0, left, 1.0)))
     laws = []
     for part in e.laws:
-        own = left[part.rows[:, 0]]
-        laws.append(part._replace(rows=part.rows[own > 0.0], volume=(own * part.volume)[own > 0.0]))
+        left_at_points = left[part.rows[:, 0]]
+        laws.append(
+            part._replace(
+                rows=part.rows[left_at_points > 0.0], volume=(left_at_points * part.volume)[left_at_points > 0.0]
+            )
+        )
     return replace(
         e,
         factor=left * e.factors,

@@ -159,7 +159,7 @@ class RelativeAxes:
 
     def __call__(self, x1: Array, x2: Array) -> Array:
         """Matrix C at the states x₁ and x₂: (d, d) for ports with forces only, (d + s, d + s) with torques."""
-        one, two = (from_entries(x[own], self.dim) for x, own in zip((x1, x2), self.rotations, strict=True))
+        one, two = (from_entries(x[span], self.dim) for x, span in zip((x1, x2), self.rotations, strict=True))
         C = one.T @ two
         if not self.torques:
             return C
@@ -168,7 +168,7 @@ class RelativeAxes:
     def slope(self, x1: Array, x2: Array) -> Array:
         """Derivatives of C with respect to both states (x₁, x₂), (rows of C, columns of C, states)."""
         units, d = UNITS[self.dim], self.dim
-        one, two = (from_entries(x[own], d) for x, own in zip((x1, x2), self.rotations, strict=True))
+        one, two = (from_entries(x[span], d) for x, span in zip((x1, x2), self.rotations, strict=True))
         width = d + spins(d) if self.torques else d
         slope = np.zeros((width, width, sum(self.sizes)))
         first, second = self.rotations
@@ -202,7 +202,7 @@ def relative_axes(first: PHDAE, second: PHDAE, *, torques: bool = False) -> Rela
         For a system without such a part, or with several.
     """
     spans = [_rotation(name, system) for name, system in (("first", first), ("second", second))]
-    counts = {own.stop - own.start for own in spans}
+    counts = {span.stop - span.start for span in spans}
     if len(counts) > 1:
         raise ValueError("first and second must both be planar, or both spatial")
     return RelativeAxes(DIMENSIONS[counts.pop()], (spans[0], spans[1]), (first.size, second.size), torques)
@@ -213,9 +213,9 @@ def _rotation(name: str, system: PHDAE) -> slice:
 
     ``name`` is that of the argument, for messages.
     """
-    own = [span for part, span in system.parts.items() if part.rpartition(".")[2] == "rotation"]
-    if len(own) != 1 or own[0].stop - own[0].start not in DIMENSIONS:
+    spans = [span for part, span in system.parts.items() if part.rpartition(".")[2] == "rotation"]
+    if len(spans) != 1 or spans[0].stop - spans[0].start not in DIMENSIONS:
         raise ValueError(
             f"{name} must have one part 'rotation', like a floating body; its parts are {', '.join(system.parts)}"
         )
-    return own[0]
+    return spans[0]

@@ -47,7 +47,7 @@ def linear_body(body: Body, name: str) -> LinearPHDAE:
         E=sparse_block_diag([M, C]),
         J=sparse_blocks((size, size), [(0, moving, -D.T), (moving, 0, D)]),
         R=_damping(body, contract(body.inertia, about_centre=False).M, rigid),
-        parts={f"{name}.{part}": own for part, own in parts.items()},
+        parts={f"{name}.{part}": span for part, span in parts.items()},
         kinetic=np.arange(size) < moving,
     )
 

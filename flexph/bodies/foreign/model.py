@@ -249,23 +249,26 @@ def mode_tensor(unit: str, rows: Any, place: str, *, points: Array, cells: Array
     weights. Compliances are unknown, so that there is no error indicator.
     """
     count, corners = cells.shape
-    own = cells.ravel() if place == "nodes" else np.arange(count)
+    rows_of_cells = cells.ravel() if place == "nodes" else np.arange(count)
     each = corners if place == "nodes" else 1
     cell = np.repeat(np.arange(count), each)
-    at = sparse.csr_array(sparse.csr_array(rows)[(COMPONENTS * own[:, None] + np.arange(COMPONENTS)).ravel()])
-    mean = sparse.csr_array((np.full(len(own), 1.0 / each), (cell, np.arange(len(own)))), shape=(count, len(own)))
+    at = sparse.csr_array(sparse.csr_array(rows)[(COMPONENTS * rows_of_cells[:, None] + np.arange(COMPONENTS)).ravel()])
+    mean = sparse.csr_array(
+        (np.full(len(rows_of_cells), 1.0 / each), (cell, np.arange(len(rows_of_cells)))),
+        shape=(count, len(rows_of_cells)),
+    )
     shares = np.eye(corners) if place == "nodes" else np.ones((corners, 1))
     return TensorField(
         unit=unit,
         cells=sparse.csr_array(sparse.kron(mean, sparse.eye_array(COMPONENTS)) @ at),
         drawn=np.arange(count),
         at=at,
-        positions=points[own] if place == "nodes" else points[cells].mean(axis=1),
-        weights=np.full(len(own), 1.0 / each),
+        positions=points[rows_of_cells] if place == "nodes" else points[cells].mean(axis=1),
+        weights=np.full(len(rows_of_cells), 1.0 / each),
         cell=cell,
         nodal=at,
-        spread=sparse.eye_array(len(own)).tocsr(),
+        spread=sparse.eye_array(len(rows_of_cells)).tocsr(),
         compliances=np.zeros((0, COMPONENTS, COMPONENTS)),
-        material=np.zeros(len(own), dtype=int),
-        nodes=(NodeValues(0, shares, np.arange(len(own)).reshape(count, each), shares),),
+        material=np.zeros(len(rows_of_cells), dtype=int),
+        nodes=(NodeValues(0, shares, np.arange(len(rows_of_cells)).reshape(count, each), shares),),
     )

@@ -130,8 +130,8 @@ def _of_mesh(mesh: Any, numbers: Any) -> ForeignNodes:
     top = max((dimension(kind) for kind, nodes in blocks if len(nodes)), default=0)
     if top < 2:
         raise ValueError("nodes must be positions, or a mesh with volume or surface cells")
-    own = [(kind, nodes) for kind, nodes in blocks if dimension(kind) == top]
-    used = np.unique(np.concatenate([nodes.ravel() for _, nodes in own]))
+    of_dimension = [(kind, nodes) for kind, nodes in blocks if dimension(kind) == top]
+    used = np.unique(np.concatenate([nodes.ravel() for _, nodes in of_dimension]))
     rows = np.full(len(points), -1)
     rows[used] = np.arange(len(used))
     X = points[used]
@@ -139,7 +139,7 @@ def _of_mesh(mesh: Any, numbers: Any) -> ForeignNodes:
         X = X[:, :2]
     given = contents.numbers if numbers is None else _numbers(numbers, len(points))
     counted = np.arange(1, len(points) + 1) if given is None else given
-    cells = tuple((kind, rows[nodes]) for kind, nodes in own)
+    cells = tuple((kind, rows[nodes]) for kind, nodes in of_dimension)
     whole = ForeignNodes(X, counted[used], cells, rows=rows)
     regions = {name: rows[np.asarray(nodes)] for name, nodes in contents.mesh.point_sets.items()}
     regions = {name: picked[picked >= 0] for name, picked in regions.items()}
@@ -211,10 +211,10 @@ def _port(name: str, rows: np.ndarray, nodes: ForeignNodes) -> Port:
 
 def _covering_facets(rows: np.ndarray, facets: list[Facets]) -> list[Facets]:
     """Facets all of whose nodes are in ``rows``, if together they contain all of ``rows``; else an empty list."""
-    own = [(kind, nodes[np.isin(nodes, rows).all(axis=1)]) for kind, nodes in facets]
-    own = [(kind, nodes) for kind, nodes in own if len(nodes)]
-    seen = np.unique(np.concatenate([np.zeros(0, dtype=int), *(nodes.ravel() for _, nodes in own)]))
-    return own if len(seen) == len(rows) else []
+    covered = [(kind, nodes[np.isin(nodes, rows).all(axis=1)]) for kind, nodes in facets]
+    covered = [(kind, nodes) for kind, nodes in covered if len(nodes)]
+    seen = np.unique(np.concatenate([np.zeros(0, dtype=int), *(nodes.ravel() for _, nodes in covered)]))
+    return covered if len(seen) == len(rows) else []
 
 
 def _samples(points: Array, facets: list[Facets], rows: np.ndarray) -> tuple[Any, Array]:

@@ -212,12 +212,12 @@ def unknowns_of(contacts: Contacts, nodes: Nodes, numbers: tuple[Index, ...]) ->
         )
         for contact_nodes in node[first]
     ]
-    own = [distinct[k] for k in place.ravel().tolist()]
+    unknowns = [distinct[k] for k in place.ravel().tolist()]
     skin = contacts.skin[~contacts.rigid]
     for k in np.unique(skin[skin >= 0]).tolist():
         faces = np.flatnonzero(skin == k).tolist()
-        own[faces[0]] = np.unique(np.concatenate([own[face] for face in faces]))
-    return own
+        unknowns[faces[0]] = np.unique(np.concatenate([unknowns[face] for face in faces]))
+    return unknowns
 
 
 def loaded_wheels(contacts: Contacts) -> list[tuple[int, int]]:

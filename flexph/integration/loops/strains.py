@@ -130,7 +130,7 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
     near_slot = np.concatenate([slots[k] for k in range(len(v))])
     stiffness = sparse.csr_array(sparse.csr_array(s.stiffness)[e][:, e])
     squares = np.column_stack([s.first, s.second])[e]
-    starts = [ends_of([len(part) for part in own]) for own in zip(*points, strict=True)]
+    starts = [ends_of([len(part) for part in values]) for values in zip(*points, strict=True)]
     holds = np.zeros(len(a.mass), dtype=np.int64)
     holds[a.node_body[sizes.nodes :]] = 1
     lines = _law_arrays(a)
@@ -155,14 +155,14 @@ def _ordered(a: Arrays, sizes: JointSizes, matrices: tuple[Any, Any], grouped: t
         vector_ptr=starts[0],
         product_ptr=starts[1],
         row_ptr=starts[2],
-        element=ends_of([len(own) for _, own in elements]),
+        element=ends_of([len(values) for _, values in elements]),
         frame_ptr=ends_of([len(frames) for frames, _ in elements]),
         frame=np.array([frame for frames, _ in elements for frame in frames], dtype=np.int64),
         place=places,
         unknown_ptr=np.zeros(1, dtype=np.int64),
         unknown=np.zeros(0, dtype=np.int64),
         holds=holds,
-        **{name: own[e] for name, own in lines.items()},
+        **{name: values[e] for name, values in lines.items()},
         lawful=_lawful(a, lines["law"]),
     )
 

@@ -73,9 +73,11 @@ def bushing(
         about = [None] if dim == 2 else [(axis(i, 3), axis(i, 3)) for i in range(3)]
         names = ["angle"] if dim == 2 else ["about x", "about y", "about z"]
         turning = tuple(
-            Measure("angle", relative_angle(first, second, dim, about[i]), float(kt[i]), ct[i], None, name, law=own)
-            for i, (name, own) in enumerate(zip(names, turning_laws, strict=True))
-            if kt[i] or ct[i] or own
+            Measure(
+                "angle", relative_angle(first, second, dim, about[i]), float(kt[i]), ct[i], None, name, law=law_about
+            )
+            for i, (name, law_about) in enumerate(zip(names, turning_laws, strict=True))
+            if kt[i] or ct[i] or law_about
         )
         return Form(measures=(*sliding, *turning), signs=(Solid("ball", first), Solid("block", second)))
 

@@ -384,9 +384,9 @@ class LawRows:
             )
         )
         self._given = np.full(self.values[-1].stop if laws else 0, np.nan)
-        for law, own in zip(laws, self.values, strict=True):
-            if law.value is not None and not callable(law.value) and own.stop > own.start:
-                self._given[own] = np.ravel(law.value)
+        for law, span in zip(laws, self.values, strict=True):
+            if law.value is not None and not callable(law.value) and span.stop > span.start:
+                self._given[span] = np.ravel(law.value)
         unanchored = ~np.isnan(self._given)
         for i in self.driven:
             unanchored[self.values[i]] = True

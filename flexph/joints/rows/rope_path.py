@@ -149,7 +149,7 @@ def rope_line(points: tuple[RopePoint, ...], places: PortPlacements) -> Array:
     centres = np.stack([places.position(p.port) for p in points], axis=1)
     axes = np.stack([places.axes(p.port) @ np.array(p.axis or (0.0, 0.0, 1.0)) for p in points], axis=1)
     radii = np.array([p.radius for p in points])
-    start, end = (_normals(centres, axes[:, own], radii) for own in (slice(None, -1), slice(1, None)))
+    start, end = (_normals(centres, axes[:, part], radii) for part in (slice(None, -1), slice(1, None)))
     first, last = centres[:, 0] - radii[0] * start[:, 0], centres[:, -1] - radii[-1] * end[:, -1]
     line = [first[:, None]]
     for j in range(1, len(points) - 1):

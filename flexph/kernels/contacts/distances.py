@@ -62,12 +62,12 @@ class Distance(NamedTuple):
         return _root(near[0, 0], slope, curved)
 
     def _face(self, x: Array) -> tuple[float, Array, Array]:
-        own = np.arange(FACE) if x.size == FACE else np.array(OF_TWO)
+        entries = np.arange(FACE) if x.size == FACE else np.array(OF_TWO)
         near, bent, whole = np.zeros((2, PLACES)), np.zeros((7, 6)), np.zeros((2, FACE))
-        whole[:, own] = x
+        whole[:, entries] = x
         face_squares(np.array([[3.0 if x.size == FACE else 2.0]]), whole, near, bent)
         curved = near[0, FACE_BENT : FACE_BENT + FACE**2].reshape(FACE, FACE)
-        return _root(near[0, 0], near[0, SLOPE : SLOPE + FACE][own], curved[np.ix_(own, own)])
+        return _root(near[0, 0], near[0, SLOPE : SLOPE + FACE][entries], curved[np.ix_(entries, entries)])
 
 
 def closest_of_face(vectors: Array) -> tuple[float, Array]:
@@ -101,15 +101,15 @@ class ClosedGap(NamedTuple):
 def distance_values(distances: tuple[Distance, ...], product: Array) -> Array:
     """Distances (n, …) [m] at products (p, …)."""
     if product.ndim == 1:
-        return np.array([own.at(product)[0] for own in distances])
-    return np.array([[own.at(at)[0] for at in product.T] for own in distances]).reshape(-1, product.shape[1])
+        return np.array([term.at(product)[0] for term in distances])
+    return np.array([[term.at(at)[0] for at in product.T] for term in distances]).reshape(-1, product.shape[1])
 
 
 def distance_rows(distances: tuple[Distance, ...], product: Array) -> Any:
     """Derivatives (n, p) of distances with respect to the products, sparse."""
-    slopes = [own.at(product)[1] for own in distances]
+    slopes = [term.at(product)[1] for term in distances]
     rows = np.repeat(np.arange(len(distances)), [slope.size for slope in slopes])
-    columns = np.concatenate([own.products for own in distances])
+    columns = np.concatenate([term.products for term in distances])
     shape = (len(distances), product.size)
     return sparse.coo_array((np.concatenate(slopes), (rows, columns)), shape=shape).tocsr()
 
@@ -119,10 +119,10 @@ def distance_curvature(distances: tuple[Distance, ...], product: Array, force: A
 
     With ``absolute`` each is the sum of the absolute values of its terms.
     """
-    blocks = [f * own.at(product)[2] for own, f in zip(distances, force.tolist(), strict=True)]
+    blocks = [f * term.at(product)[2] for term, f in zip(distances, force.tolist(), strict=True)]
     entries = np.concatenate([block.ravel() for block in blocks])
-    rows = np.concatenate([np.repeat(own.products, own.products.size) for own in distances])
-    columns = np.concatenate([np.tile(own.products, own.products.size) for own in distances])
+    rows = np.concatenate([np.repeat(term.products, term.products.size) for term in distances])
+    columns = np.concatenate([np.tile(term.products, term.products.size) for term in distances])
     shape = (product.size, product.size)
     return sparse.coo_array((np.abs(entries) if absolute else entries, (rows, columns)), shape=shape).tocsr()
 
@@ -130,8 +130,8 @@ def distance_curvature(distances: tuple[Distance, ...], product: Array, force: A
 def distance_slope_changes(distances: tuple[Distance, ...], product: Array, rate: Array) -> Any:
     """Derivatives (n, p) of Σ_j ∂d/∂π_j π̇_j with respect to the products at constant rates π̇ (p,), sparse."""
     changes = np.zeros((len(distances), product.size))
-    for row, own in zip(changes, distances, strict=True):
-        np.add.at(row, own.products, own.at(product)[2] @ rate[own.products])
+    for row, term in zip(changes, distances, strict=True):
+        np.add.at(row, term.products, term.at(product)[2] @ rate[term.products])
     return sparse.csr_array(changes)
 
 
@@ -160,4 +160,4 @@ def closed_curvature(gaps: tuple[ClosedGap, ...], product: Array, multipliers: A
 def _weighed(gaps: tuple[ClosedGap, ...], factors: Array) -> tuple[Array, tuple[Distance, ...]]:
     """Weights of all distances times the factors (g,) of their rows, and the distances."""
     weights = np.array([factors[gap.row] * weight for gap in gaps for weight in gap.weights])
-    return weights, tuple(own for gap in gaps for own in gap.distances)
+    return weights, tuple(term for gap in gaps for term in gap.distances)

@@ -83,8 +83,8 @@ def gaps_between(c: Contacts, before: Array, after: Array) -> Gaps:
                 first[k], last[k], mean[:, k], end[:, k] = _shaped(c, k, before[:, k], after[:, k])
             continue
         if kind == FACE:
-            own = _faces(c, numbers, before[:, numbers], after[:, numbers])
-            first[numbers], last[numbers], mean[:, numbers], end[:, numbers] = own
+            of_faces = _faces(c, numbers, before[:, numbers], after[:, numbers])
+            first[numbers], last[numbers], mean[:, numbers], end[:, numbers] = of_faces
             continue
         at = (before[:, numbers], after[:, numbers]), (c.sign[numbers], c.offset[numbers], c.share[0, numbers])
         first[numbers], last[numbers], mean[:, numbers], end[:, numbers] = _of_kind(kind, *at)

@@ -52,7 +52,7 @@ def joined(parts: list[Surfaces]) -> Surfaces:
         nodes, cells, features = (
             n + len(x) for n, x in ((nodes, part.skip), (cells, part.corner), (features, part.outward))
         )
-    return Surfaces(*(np.concatenate(own) for own in zip(*shifted, strict=True)))
+    return Surfaces(*(np.concatenate(arrays) for arrays in zip(*shifted, strict=True)))
 
 
 def no_surfaces() -> Surfaces:

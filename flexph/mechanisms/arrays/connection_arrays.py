@@ -154,9 +154,9 @@ def distance_array(own: Distance, numbering: Numbering) -> DistanceArray:
 def closed_arrays(connections: Sequence[Connection], numbering: Numbering) -> tuple[ClosedGap, ...]:
     """Constraint rows that keep contacts closed in statics, each with its index among all rows and its distances."""
     laws = enumerate(row.law for c in connections for row in c.rows)
-    own = [(i, law) for i, law in laws if isinstance(law, Distances)]
+    numbered = [(i, law) for i, law in laws if isinstance(law, Distances)]
     return tuple(
-        ClosedGap(i, law.weights, tuple(distance_array(one, numbering) for one in law.distances)) for i, law in own
+        ClosedGap(i, law.weights, tuple(distance_array(one, numbering) for one in law.distances)) for i, law in numbered
     )
 
 
@@ -195,8 +195,8 @@ def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slip
     They list the terms of each component of slip, the wheel load (the multiplier of a row, or the normal force of a
     compliant contact), and the friction relation or creep law of each slip.
     """
-    own = [(c, slip) for c in connections for slip in c.form.slips]
-    components = [(i, c, terms) for i, (c, slip) in enumerate(own) for terms in slip.components]
+    slips_here = [(c, slip) for c in connections for slip in c.form.slips]
+    components = [(i, c, terms) for i, (c, slip) in enumerate(slips_here) for terms in slip.components]
     terms = [(k, term) for k, (_, _, terms) in enumerate(components) for term in terms]
     curves = _on_curves(connections)
     first = _first_rows(connections)
@@ -209,9 +209,11 @@ def slip_arrays(connections: Sequence[Connection], numbering: Numbering) -> Slip
         also=indices(-1 if term.also is None else numbering.product(term.also) for _, term in terms),
         slip=indices(i for i, _, _ in components),
         curve=indices(-1 if terms else curves.index(c.name) for _, c, terms in components),
-        load=indices(-1 if slip.load is None else first[c.name] + slip.load for c, slip in own),
-        contact=indices(-1 if slip.contact is None else _loading(connections, c.name, slip.contact) for c, slip in own),
-        relations=tuple(slip.friction for _, slip in own),
+        load=indices(-1 if slip.load is None else first[c.name] + slip.load for c, slip in slips_here),
+        contact=indices(
+            -1 if slip.contact is None else _loading(connections, c.name, slip.contact) for c, slip in slips_here
+        ),
+        relations=tuple(slip.friction for _, slip in slips_here),
     )
 
 
@@ -239,29 +241,33 @@ def bearing_arrays(connections: Sequence[Connection], dim: int) -> Bearings:
     For each bearing these are the slips with their levers, the coefficient of friction, and the constraint rows whose
     multipliers are the forces that press the surfaces together.
     """
-    own = [c for c in connections if c.form.bearing is not None]
-    if not own:
+    with_bearing = [c for c in connections if c.form.bearing is not None]
+    if not with_bearing:
         return no_bearings(dim)
-    slips: dict[str, list[tuple[int, float]]] = {c.name: [] for c in own}
+    slips: dict[str, list[tuple[int, float]]] = {c.name: [] for c in with_bearing}
     for i, (c, measure) in enumerate(owned_measures(connections)):
         if measure.lever:
             slips[c.name].append((i, measure.lever))
     factors = numbers_of_factors(connections)
-    spring, lever = np.full((dim - 1, len(own)), -1), np.zeros((dim - 1, len(own)))
-    for i, c in enumerate(own):
+    spring, lever = np.full((dim - 1, len(with_bearing)), -1), np.zeros((dim - 1, len(with_bearing)))
+    for i, c in enumerate(with_bearing):
         for t, (k, arm) in enumerate(slips[c.name]):
             spring[t, i], lever[t, i] = k, arm
     first = _first_rows(connections)
-    bearings = [c.form.bearing for c in own if c.form.bearing is not None]
+    bearings = [c.form.bearing for c in with_bearing if c.form.bearing is not None]
     curves = _on_curves(connections)
     return Bearings(
         spring,
         lever,
-        curve=indices(curves.index(c.name) if b.along_curve else -1 for c, b in zip(own, bearings, strict=True)),
+        curve=indices(
+            curves.index(c.name) if b.along_curve else -1 for c, b in zip(with_bearing, bearings, strict=True)
+        ),
         friction=np.array([b.friction.coefficient for b in bearings]),
-        row=indices(first[c.name] + k for c, b in zip(own, bearings, strict=True) for k in range(b.pressing)),
-        owner=np.repeat(np.arange(len(own)), [b.pressing for b in bearings]),
-        rubbing=indices(factors.get(factor_key(c, b.friction.factor), -1) for c, b in zip(own, bearings, strict=True)),
+        row=indices(first[c.name] + k for c, b in zip(with_bearing, bearings, strict=True) for k in range(b.pressing)),
+        owner=np.repeat(np.arange(len(with_bearing)), [b.pressing for b in bearings]),
+        rubbing=indices(
+            factors.get(factor_key(c, b.friction.factor), -1) for c, b in zip(with_bearing, bearings, strict=True)
+        ),
     )
 
 
@@ -289,8 +295,8 @@ def curve_arrays(connections: Sequence[Connection], numbering: Numbering) -> tup
         if laws:
             shape, driven = laws[0][1].curve, any(isinstance(law, PlaceOnCurve) for _, law in laws)
             products = np.array([[numbering.product(p) for p in one] for one in shape.products])
-            own = np.array([i for i, _ in laws])
-            curves.append(Curve(own, products, *pieces(np.array(shape.at), shape.degree), driven=driven))
+            on_curves = np.array([i for i, _ in laws])
+            curves.append(Curve(on_curves, products, *pieces(np.array(shape.at), shape.degree), driven=driven))
     return tuple(curves)
 
 
@@ -328,10 +334,12 @@ def _relations(ordered: Sequence[Measure]) -> dict[str, Any]:
     derivatives dρ/ds at s = 0. ``relation_factors`` lists the relations that have a factor of time, each with its index
     and this factor.
     """
-    own = [(i, m.relation, m.damping) for i, m in enumerate(ordered) if m.relation is not None]
+    numbered = [(i, m.relation, m.damping) for i, m in enumerate(ordered) if m.relation is not None]
     return {
-        "resisting": indices(i for i, _, _ in own),
-        "relations": tuple(r for _, r, _ in own),
-        "steepness": np.array([float(r.slope(0.0)) for _, r, _ in own]),
-        "relation_factors": tuple((i, given.factor) for i, _, given in own if isinstance(given, ScheduledRelation)),
+        "resisting": indices(i for i, _, _ in numbered),
+        "relations": tuple(r for _, r, _ in numbered),
+        "steepness": np.array([float(r.slope(0.0)) for _, r, _ in numbered]),
+        "relation_factors": tuple(
+            (i, given.factor) for i, _, given in numbered if isinstance(given, ScheduledRelation)
+        ),
     }

@@ -102,7 +102,7 @@ def _stack(forms: Mapping[int, list[Any]], c: Contractions) -> Any:
     the bodies give the number of forms, which is the same for all.
     """
     count = 1 + len(c.n) + c.J.size
-    rows = [sparse_block_diag(_sparse(own[k]) for own in forms.values()) for k in range(count)]
+    rows = [sparse_block_diag(_sparse(of_body[k]) for of_body in forms.values()) for k in range(count)]
     return stacked(rows, rows[0].shape[1])
 
 
@@ -160,10 +160,10 @@ def _border(forms: Mapping[int, list[Any]], sizes: Array, means: tuple[Any, Any]
     themselves stored with low-rank terms are appended. ``sizes`` are the numbers of flexible coordinates of all bodies.
     """
     start, n, rows, left = np.cumsum([0, *sizes]), int(np.sum(sizes)), [means[0]], [means[1]]
-    for k, own in forms.items():
-        if isinstance(own[0], Bordered):
-            rows.append(placed(own[0].right, (0, start[k]), (len(own[0].right), n)))
-            factors = [placed(-form.left, (start[k], 0), (n, form.left.shape[1])) for form in own]
+    for k, of_body in forms.items():
+        if isinstance(of_body[0], Bordered):
+            rows.append(placed(of_body[0].right, (0, start[k]), (len(of_body[0].right), n)))
+            factors = [placed(-form.left, (start[k], 0), (n, form.left.shape[1])) for form in of_body]
             left.append(sparse.vstack(factors))
     return means if len(rows) == 1 else (sparse.vstack(rows).tocsr(), sparse.hstack(left).tocsr())
 

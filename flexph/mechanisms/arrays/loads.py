@@ -90,14 +90,14 @@ def _axes_of(name: str, owner: AnyBody, load: NodalLoad) -> Array:
     For rods they are the axes of the sections. Raises ValueError if the body has no frames that turn with it at these
     points.
     """
-    d, own = owner.dim, np.tile(np.eye(owner.dim), (len(load.nodes), 1, 1))
+    d, axes = owner.dim, np.tile(np.eye(owner.dim), (len(load.nodes), 1, 1))
     if load.weights.shape[0] != load.weights.shape[1] or not all(owner.frames[i].turns for i in load.nodes):
         raise ValueError(
             f"load {name!r} cannot follow its body, which has no frames that turn with it: use axes='world'"
         )
     if isinstance(owner, NodalBody):
-        own = owner.directors[load.nodes]
-    return np.swapaxes(own, 1, 2).reshape(-1, d)
+        axes = owner.directors[load.nodes]
+    return np.swapaxes(axes, 1, 2).reshape(-1, d)
 
 
 def _direction_or_explain(place: BodyVector, port: Port, x: Array) -> Any:
@@ -183,8 +183,8 @@ def load_arrays(
             forces.append((at, first, weights))
             count = dim * (1 if weights is None else weights.shape[1])
         if c.input.follows and _by_frame(c.input, bodies):
-            own = first + weights.shape[0] + np.arange(count).reshape(-1, dim)
-            follow += [(at + dim * i, axes.tolist()) for i, axes in enumerate(own)]
+            products = first + weights.shape[0] + np.arange(count).reshape(-1, dim)
+            follow += [(at + dim * i, axes.tolist()) for i, axes in enumerate(products)]
         elif c.input.follows and (c.input.kind != "torque" or dim == 3):
             frame = [places[BodyVector(c.input.port, axis(i, dim))] for i in range(dim)]
             follow += [(first_of_element, frame) for first_of_element in range(at, at + count, dim)]

@@ -61,10 +61,10 @@ def nodal_parts(bodies: Mapping[str, AnyBody], stiffness: Any) -> NodalParts | N
         return None
     pairs = [np.array([b.elasticity.first, b.elasticity.second]) + at[2] for b, at in parts]
     crossed = np.concatenate([_crossed(b.elasticity) for b, _ in parts])
-    own, strains = sparse_block_diag(b.elasticity.vectors for b, _ in parts), _strains(parts, stiffness)
+    stress_vectors, strains = sparse_block_diag(b.elasticity.vectors for b, _ in parts), _strains(parts, stiffness)
     return NodalParts(
         nodes=_places(parts),
-        vectors=own,
+        vectors=stress_vectors,
         pairs=np.hstack(pairs),
         crossed=np.flatnonzero(crossed),
         strains=strains,
@@ -82,8 +82,8 @@ def _places(parts: list[tuple[NodalBody, tuple[int, int, int, int]]]) -> dict[st
     owner, moves, position = [], [], []
     for body, at in parts:
         centres = np.array([node.centre for node in body.frames])  # measured from the origins of the nodes
-        own, places = strain_places(-centres, body.turning)
-        owner.append(at[0] + own)
+        owners, places = strain_places(-centres, body.turning)
+        owner.append(at[0] + owners)
         moves.append(points_of(body))
         position.append(places)
     return {
@@ -102,7 +102,7 @@ def points_of(body: NodalBody) -> Array:
 def _strains(parts: list[tuple[NodalBody, tuple[int, int, int, int]]], stiffness: Any) -> Strains:
     stress = np.concatenate([at[1] + np.arange(b.stress_size) for b, at in parts])
     numbered = [np.column_stack([b.elasticity.product, b.elasticity.directors]) for b, _ in parts]
-    own = np.vstack([np.where(n >= 0, n + at[3], -1) for n, (_, at) in zip(numbered, parts, strict=True)])
+    table = np.vstack([np.where(n >= 0, n + at[3], -1) for n, (_, at) in zip(numbered, parts, strict=True)])
     reference = np.concatenate([b.elasticity.reference for b, _ in parts])
     undeformed = sparse.csr_array(stiffness)[stress][:, stress]
     factor = np.concatenate([b.elasticity.factors for b, _ in parts])
@@ -112,9 +112,9 @@ def _strains(parts: list[tuple[NodalBody, tuple[int, int, int, int]]], stiffness
     quadratic = np.ones(len(stress))
     quadratic[[row for law in laws for row in law.rows.ravel()]] = 0.0
     return Strains(
-        product=own[:, 0],
-        first=own[:, 1],
-        second=own[:, 2],
+        product=table[:, 0],
+        first=table[:, 1],
+        second=table[:, 2],
         reference=reference,
         stress=stress,
         stiffness=sparse.csr_array(sparse.diags_array(quadratic) @ undeformed),
@@ -222,7 +222,9 @@ def _constant(value: float, time: float) -> float:
 def initial_stresses(bodies: Mapping[str, AnyBody]) -> Array:
     """Stresses (m,) of all bodies in the pose in which they are placed; nonzero for cables only."""
     given = [(b, b.elasticity.initial if isinstance(b, NodalBody) else None) for b in bodies.values()]
-    return np.concatenate([np.zeros(b.stress_size) if own is None else own for b, own in given])
+    return np.concatenate(
+        [np.zeros(b.stress_size) if given_stresses is None else given_stresses for b, given_stresses in given]
+    )
 
 
 def selection(index: np.ndarray, width: int, *, is_dense: bool = False) -> Any:

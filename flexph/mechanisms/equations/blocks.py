@@ -102,11 +102,13 @@ def rows_of(mechanism: Model, anchors: Anchors) -> Rows:
     np.add.at(fixed, (a.term_row, a.term_product), np.where(driven[a.term_row], 0.0, coefficient))
     angles, bent = [], []
     for i in np.flatnonzero(driven):
-        own = [int(p) for row, p in terms if row == i]
+        products_of_row = [int(p) for row, p in terms if row == i]
         if isinstance(owned[i], Angle):
-            angles.append((i, *own, 1))
+            angles.append((i, *products_of_row, 1))
         else:
-            bent += [(i, own[m], own[m + 3], -0.5) for m in range(3)] + [(i, own[m + 3], own[m], 0.5) for m in range(3)]
+            bent += [(i, products_of_row[m], products_of_row[m + 3], -0.5) for m in range(3)] + [
+                (i, products_of_row[m + 3], products_of_row[m], 0.5) for m in range(3)
+            ]
     first = count + springs.length_product.size
     last = first + springs.component_product.size
     fixed[np.arange(first, last), springs.component_product] = 1.0
@@ -165,9 +167,9 @@ class ConstantBlocks:
         E[self.v, self.v][np.diag_indices(a.weight.size)] = np.repeat(a.mass, a.dim)
         E[self.du, self.du] = a.stack[: self.n]
         E[self.sigma, self.sigma] = a.compliance
-        own = self.sigma.start + self.laws.entries
-        E[own] = 0.0
-        E[own, own] = 1.0
+        stresses = self.sigma.start + self.laws.entries
+        E[stresses] = 0.0
+        E[stresses, stresses] = 1.0
         E[self.spring, self.spring] = np.diag(1.0 / a.springs.gain[self.stored])
         return E
 

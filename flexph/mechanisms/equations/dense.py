@@ -192,8 +192,8 @@ class Matrices:
         if len(a.slopes):
             J[f.sigma, f.du], J[f.du, f.sigma] = self.strain, -self.strain.T
         if a.strains.stress.size:
-            own = f.sigma.start + a.strains.stress
-            J[own, f.v], J[f.v, own] = self.strain_rates, -self.strain_rates.T
+            stresses = f.sigma.start + a.strains.stress
+            J[stresses, f.v], J[f.v, stresses] = self.strain_rates, -self.strain_rates.T
         springs, joints = self.rows[f.constraints + f.stored], self.rows[: f.constraints]
         J[f.spring, f.v], J[f.v, f.spring] = springs, -springs.T
         J[f.lam, f.v], J[f.v, f.lam] = -joints, joints.T
@@ -276,5 +276,5 @@ def _write_coupling(inner: Array, k: Coordinates, values: Array, below: float) -
     column of the rate.
     """
     u = np.arange(k.velocities - k.flexible, k.velocities)
-    for own, row in zip(k.own, values, strict=True):
-        inner[own, u], inner[u, own] = below * row, row
+    for columns, row in zip(k.own, values, strict=True):
+        inner[columns, u], inner[u, columns] = below * row, row

@@ -76,11 +76,11 @@ def as_phdae(mechanism: Model, state: State) -> PHDAE:
 
 def _sample(mechanism: Model, state: State) -> Array:
     """Flat state of the general equations: rows with a law of the stored energy have strains in place of stresses."""
-    a, c, own = mechanism.network.arrays, configuration(mechanism, state.x), _stresses(mechanism)
+    a, c, stresses = mechanism.network.arrays, configuration(mechanism, state.x), _stresses(mechanism)
     if not a.strains.laws:
         return state.x
     x = state.x.copy()
-    x[own] = StrainLaws(a).sample(x[own], derive(a, c).product)
+    x[stresses] = StrainLaws(a).sample(x[stresses], derive(a, c).product)
     return x
 
 
@@ -88,8 +88,8 @@ def with_stresses(mechanism: Model, x: Array) -> Array:
     """Flat state of the mechanism from one of the general equations: strains of rows with a law become stresses."""
     if not mechanism.network.arrays.strains.laws:
         return x
-    own, x = _stresses(mechanism), x.copy()
-    x[own] = StrainLaws(mechanism.network.arrays).costate(x[own])
+    stresses, x = _stresses(mechanism), x.copy()
+    x[stresses] = StrainLaws(mechanism.network.arrays).costate(x[stresses])
     return x
 
 

@@ -100,8 +100,8 @@ class Slopes:
 
     def _add_to_spins(self, out: Array, values: Array) -> None:
         """Add values (s, n), a column for each flexible coordinate, to the rows of the spins of its body (in place)."""
-        for own, row in zip(self.k.own, values, strict=True):
-            out[own, np.arange(row.size)] += row
+        for columns, row in zip(self.k.own, values, strict=True):
+            out[columns, np.arange(row.size)] += row
 
     def _add_gyroscopic(self, out: Array, w: Array) -> None:
         """Add the derivatives of Γ w without its term [p_r]× to ``out``, at constant w, with respect to u, ω, u̇.
@@ -130,10 +130,10 @@ class Slopes:
         f, k, a, p = self.f, self.k, self.a, self.p
         turn = np.zeros((len(a.mass), 3, 3))
         turn[a.turning] = spin_skew(w[f.v][k.spin])
-        own = turn[a.body_u]
+        axes = turn[a.body_u]
         out[f.v, f.v][k.spin[:, :, None], k.spin[:, None, :]] -= turn[a.turning] @ p.inertia
-        self._add_to_spins(out[f.v, f.u], -np.einsum("nab,bn->an", own, p.coupled))
-        self._add_to_spins(out[f.v, f.du], -np.einsum("nab,bn->an", own, p.coupling))
+        self._add_to_spins(out[f.v, f.u], -np.einsum("nab,bn->an", axes, p.coupled))
+        self._add_to_spins(out[f.v, f.du], -np.einsum("nab,bn->an", axes, p.coupling))
 
     def _add_stresses(self, out: Array, w: Array) -> None:
         """Add the derivatives with respect to u of D(u)u̇ and of −D(u)ᵀ(σ + βC⁻¹D(u)u̇), with (u̇, σ) of w."""
@@ -186,18 +186,18 @@ class Slopes:
         entries of w for velocities and stresses.
         """
         f, k, p, strains = self.f, self.k, self.p, self.a.strains
-        A, slope, speed, own = p.strain_weights, p.product_slope, p.Z @ w[f.v], f.sigma.start + strains.stress
+        A, slope, speed, stresses = p.strain_weights, p.product_slope, p.Z @ w[f.v], f.sigma.start + strains.stress
         rate, viscosity = slope @ speed, strain_viscosity(self.a)
         e, j, m, value = second_derivatives(strains, p.product)
         by_row, by_product = np.zeros_like(A), np.zeros((A.shape[1],) * 2)
         np.add.at(by_row, (e, m), rate[j] * value)
         of_rows = A @ (self._of_product_rates(speed) + slope @ out[f.q, f.q]) + by_row @ slope
-        force = -(w[own] + viscosity @ (A @ rate))
+        force = -(w[stresses] + viscosity @ (A @ rate))
         np.add.at(by_product, (j, m), force[e] * value)
         of_product = by_product @ slope - A.T @ (viscosity @ of_rows)
         out[f.v, f.q] += p.Z.T @ (self._curvature(force @ A) + slope.T @ of_product)
         out[f.v, f.q] += k.rates_across((force @ A) @ slope)
-        out[own, f.q] = of_rows
+        out[stresses, f.q] = of_rows
 
     def _add_spins(self, out: Array, w: Array) -> None:
         """Add the spins in nonholonomic rows to ∂((J − R)w)/∂x in ``out``, in place; in space only.
@@ -220,18 +220,18 @@ class Slopes:
         differentiated here, which changes with q and v. ``rate`` are the rates S w.
         """
         f, k, p, springs = self.f, self.k, self.p, self.a.springs
-        own = f.constraints + springs.resisting
+        resisting = f.constraints + springs.resisting
         slope = [
             float(r.resistance_slope(s)) for r, s in zip(springs.relations, p.rate[springs.resisting], strict=True)
         ]
-        pull = p.rows[own].T * (np.array(slope) * rate[own])
+        pull = p.rows[resisting].T * (np.array(slope) * rate[resisting])
         speed = p.Z @ p.velocity
         i, j, m, value = f.rows.weight_slopes(p.product)
         by_row = np.zeros_like(p.weights)
         np.add.at(by_row, (i, m), (p.product_slope @ speed)[j] * value)
         of_rate = self._of_product_rates(speed) + p.product_slope @ k.rates_along(p.velocity)
-        out[f.v, f.v] -= pull @ p.rows[own]
-        out[f.v, f.q] -= pull @ (p.weights @ of_rate + by_row @ p.product_slope)[own]
+        out[f.v, f.v] -= pull @ p.rows[resisting]
+        out[f.v, f.q] -= pull @ (p.weights @ of_rate + by_row @ p.product_slope)[resisting]
 
     def _row_forces(self, w: Array, rate: Array) -> Array:
         """Forces of constraints, λ, and spring-dampers, −e − c (rate), with λ and e from w and their rates ``rate``."""

@@ -80,8 +80,11 @@ class _Sparse:
         rigid = self.layout.velocities - self.layout.flexible
         D = sparse.hstack([sparse.csr_array((self.layout.stresses, rigid)), continuous.strain_of(self.a, c.u)])
         if self.a.strains.stress.size:
-            own = self.a.strains.stress
-            spread = sparse.csr_array((np.ones(own.size), (own, np.arange(own.size))), (self.layout.stresses, own.size))
+            of_strains = self.a.strains.stress
+            spread = sparse.csr_array(
+                (np.ones(of_strains.size), (of_strains, np.arange(of_strains.size))),
+                (self.layout.stresses, of_strains.size),
+            )
             D = D + spread @ continuous.strain_rates(self.a, c, d)
         upper = sparse.vstack(
             [
@@ -119,9 +122,9 @@ class _Sparse:
     def _coefficients(self, d: Derived) -> Array:
         values = self.table.anchors.rows.copy()
         m = self.mechanism
-        for law, of_law, own in zip(laws(m), law_products(m), law_values(m), strict=True):
+        for law, of_law, span in zip(laws(m), law_products(m), law_values(m), strict=True):
             if callable(law.value):
-                values[own] = law.measure(d.product[of_law])
+                values[span] = law.measure(d.product[of_law])
         return self.table.evaluate(values)[0]
 
     def dissipation(self, x: Array) -> Any:
@@ -155,9 +158,9 @@ class _Sparse:
         gradient = [-self.a.weight.ravel(), turned, continuous.kinetic_gradient(self.a, c)]
         z = np.concatenate([*gradient, x[sum(self.layout.position_sizes) :]])
         first = self.layout.size - self.layout.springs
-        own, stresses = slice(first, first + self.a.springs.stored), slice(first - self.layout.stresses, first)
+        springs, stresses = slice(first, first + self.a.springs.stored), slice(first - self.layout.stresses, first)
         z[stresses] = self.laws.costate(z[stresses])
-        z[own] = self.a.springs.forces(z[own])
+        z[springs] = self.a.springs.forces(z[springs])
         return z
 
     def energy(self, x: Array) -> float:

@@ -34,9 +34,9 @@ class StrainLaws:
         """
         if not self.a.strains.laws:
             return stresses
-        values, own = stresses.copy(), np.zeros(stresses.size)
-        own[self.stress] = strains(self.a.strains, product)
-        values[self.entries] = own[self.entries]
+        values, strains_at = stresses.copy(), np.zeros(stresses.size)
+        strains_at[self.stress] = strains(self.a.strains, product)
+        values[self.entries] = strains_at[self.entries]
         return values
 
     def costate(self, values: Array) -> Array:
@@ -50,9 +50,9 @@ class StrainLaws:
         """Derivatives (m, m) of :meth:`costate` with respect to ``values``: tangents of the laws, else identity."""
         slopes = np.eye(values.size)
         for part in self.a.strains.laws:
-            own = self.stress[part.rows]
+            entries = self.stress[part.rows]
             tangent = part.law.at(part.strain(values[self.stress])).tangent / part.volume[:, None, None]
-            slopes[own[:, :, None], own[:, None, :]] = tangent
+            slopes[entries[:, :, None], entries[:, None, :]] = tangent
         return slopes
 
     def energy(self, values: Array) -> float:

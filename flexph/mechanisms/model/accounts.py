@@ -84,14 +84,14 @@ class AccountRows(Memo):
         self.damped = _true_indices(b.elasticity and b.elasticity.is_damped for b in bodies)
 
     def _count_springs(self) -> None:
-        springs, own = list(measures(self.mechanism.connections)), self.arrays.springs
+        springs, spring_arrays = list(measures(self.mechanism.connections)), self.arrays.springs
         self._springs = [name for name, _ in springs]
         self._storing = [name for name, measure in springs if measure.has_state]
         resists = np.zeros(len(springs), dtype=bool)
-        resists[own.resisting] = True
-        resists[own.forced] = resists[own.hysteretic] = True
-        self.dampers = np.flatnonzero((own.damping != 0.0) | resists)
-        relations = zip(own.resisting, own.relations, strict=True)
+        resists[spring_arrays.resisting] = True
+        resists[spring_arrays.forced] = resists[spring_arrays.hysteretic] = True
+        self.dampers = np.flatnonzero((spring_arrays.damping != 0.0) | resists)
+        relations = zip(spring_arrays.resisting, spring_arrays.relations, strict=True)
         self.general = [(i, self._springs[i], r) for i, r in relations if r.kind == "general"]
         self.references = _true_indices(
             (m.is_driven or m.is_scheduled or isinstance(m.law, ForceLaw)) and not m.is_controlled for _, m in springs

@@ -194,16 +194,16 @@ def port_rates(mechanism: Model, c: Configuration, port: str) -> PortRates:
     if weights is not None:
         nodes = slice(i, i + weights.size)
         return PortRates(weights @ c.r[nodes], VelocityRows(cv[nodes].ravel(), np.kron(weights, unit)), None)
-    own, inertia = np.flatnonzero(a.body_u == i), mechanism.once(_inertias)[i]
+    coordinates, inertia = np.flatnonzero(a.body_u == i), mechanism.once(_inertias)[i]
     shape = dense(at.shape) - dense(inertia.mean_shape)
-    arm = c.R[i] @ (at.position - inertia.centre + shape @ c.u[own])
-    columns, entries = [cv[i], cu[own]], [unit, c.R[i] @ shape]
+    arm = c.R[i] @ (at.position - inertia.centre + shape @ c.u[coordinates])
+    columns, entries = [cv[i], cu[coordinates]], [unit, c.R[i] @ shape]
     if cw[i, 0] < 0:
         return PortRates(c.r[i] + arm, VelocityRows(np.concatenate(columns), np.hstack(entries)), None)
     turned = spin_map(c.R[[i]])[0]
     velocity = np.hstack([*entries, (turned.T @ unit_sweeps(arm[None])[0]).T])
-    bends = np.zeros((len(turned), own.size)) if at.rotation is None else turned @ dense(at.rotation)
-    spin = VelocityRows(np.concatenate([cw[i], cu[own]]), np.hstack([turned, bends]))
+    bends = np.zeros((len(turned), coordinates.size)) if at.rotation is None else turned @ dense(at.rotation)
+    spin = VelocityRows(np.concatenate([cw[i], cu[coordinates]]), np.hstack([turned, bends]))
     return PortRates(c.r[i] + arm, VelocityRows(np.concatenate([*columns, cw[i]]), velocity), spin)
 
 
@@ -235,10 +235,10 @@ class AngleRows(NamedTuple):
 def angle_rows(mechanism: Model) -> AngleRows:
     """Indices of the constraint rows of a mechanism that prescribe an angle."""
     rows = [i for i, law in enumerate(laws(mechanism)) if isinstance(law, Angle) and law.value is not None]
-    own = np.array([law_products(mechanism)[i] for i in rows], dtype=int).reshape(-1, 2)
+    products = np.array([law_products(mechanism)[i] for i in rows], dtype=int).reshape(-1, 2)
     terms = law_terms(mechanism)
     first = np.array([terms[i].start for i in rows], dtype=int)
-    return AngleRows(np.array(rows, dtype=int), own[:, 0], own[:, 1], first)
+    return AngleRows(np.array(rows, dtype=int), products[:, 0], products[:, 1], first)
 
 
 def rate_scale(a: Arrays, conditions: tuple[Any, Array], v: Array, sizes: Array) -> float:

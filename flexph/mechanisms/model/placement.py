@@ -55,7 +55,7 @@ def read_placements(name: str, given: Sequence[Placement], dim: int) -> tuple[Ar
         has_position, count = table.ndim == 2, len(table)
         position, angle = (table[:, :2], table[:, 2:]) if has_position else (np.zeros((count, 2)), table[:, None])
         return np.full(count, has_position), position, finite_rotation(angle, dim)
-    positions, rotations = zip(*(read_placement(name, own, dim) for own in given), strict=True)
+    positions, rotations = zip(*(read_placement(name, one, dim) for one in given), strict=True)
     placed = np.array([position is not None for position in positions])
     return placed, np.array([np.zeros(dim) if p is None else p for p in positions]), np.array(rotations)
 
@@ -66,7 +66,7 @@ def _table(given: Sequence[Placement]) -> Array | None:
     None if they are of several kinds or forms, or not all finite floats.
     """
     floats, kinds = {float, np.float64}, set(map(type, given))
-    is_triples = kinds <= {tuple, list, np.ndarray} and all(np.shape(own) == (3,) for own in given)
+    is_triples = kinds <= {tuple, list, np.ndarray} and all(np.shape(one) == (3,) for one in given)
     if not (kinds <= floats or (is_triples and set(map(type, chain.from_iterable(given))) <= floats)):
         return None
     table = np.array(given)

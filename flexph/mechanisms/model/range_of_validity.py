@@ -124,8 +124,8 @@ def _bends(frames: list[_Frame], states: Array) -> tuple[Array, Array]:
         u = states[:, frame.deformation].T
         turns = _points(frame.body.section_rotation @ u, s)
         across = np.ptp(turns, axis=1)
-        own = np.linalg.norm(across, axis=1)
-        bend += own
+        lengths = np.linalg.norm(across, axis=1)
+        bend += lengths
         largest = np.maximum(largest, np.linalg.norm(turns, axis=2).max(axis=1))
         off_chord = np.zeros((len(states), s))
         for rows in frame.held:
@@ -135,14 +135,14 @@ def _bends(frames: list[_Frame], states: Array) -> tuple[Array, Array]:
         if frame.body.stiffening is not None:
             axial = frame.body.stiffening
             force = axial.force(states[:, frame.stress])
-            rigidity = (across / np.maximum(own, 1e-300)[:, None]) ** 2 @ axial.rigidities
+            rigidity = (across / np.maximum(lengths, 1e-300)[:, None]) ** 2 @ axial.rigidities
             square = force * axial.length**2 / np.where(rigidity > 0.0, rigidity, np.inf)
-            tension += own * square * len(frames) ** 2
+            tension += lengths * square * len(frames) ** 2
             if axial.critical is None:
                 straightened = 2.0 * np.tanh(0.5 * np.sqrt(np.maximum(square, 0.0)))
                 held -= straightened * np.linalg.norm(off_chord, axis=1) ** 3
             else:
-                left_out += own * force / axial.critical
+                left_out += lengths * force / axial.critical
     bend = np.maximum(np.maximum(bend, largest), 1e-300)
     missing = left_out / bend * (bend > BENT) if len(frames) > 1 else 0.0
     error = HELD * held / bend + INNER * largest**2 / len(frames) - missing
@@ -212,7 +212,7 @@ class _Frames:
                     loads.append((of, sparse.diags_array(load.weights / load.critical) @ load.rows))
                     sizes.append(len(load.weights))
                 at, of = at + frame.size, of + frame.stress_size
-        self._turns, self._loads = (_rows_over(mechanism.layout.size, own) for own in (turns, loads))
+        self._turns, self._loads = (_rows_over(mechanism.layout.size, rows) for rows in (turns, loads))
         self._firsts = np.cumsum([0, *sizes])[:-1]
 
     def are_straight(self, states: Array) -> bool:
@@ -272,7 +272,7 @@ def _deflection(mechanism: Model, name: str, times: Array, states: Array, held: 
         return []
     frames, most = mechanism.bodies[name].frames, float(bend.error.max())
     parts = int(np.ceil(len(frames) * np.sqrt(most / DEFLECTION_ERROR)))
-    shortens = all(own.stiffening is not None and own.stiffening.critical is None for own in frames)
+    shortens = all(frame.stiffening is not None and frame.stiffening.critical is None for frame in frames)
     advice = "" if shortens or len(times) == 1 else ", or use strain='von_karman' if it spins"
     size = f"about {100.0 * most:.0f} %" if most < 0.5 else "half of it or more"
     return [

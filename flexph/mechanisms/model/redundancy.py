@@ -38,21 +38,21 @@ def independent(mechanism: Model, G: Any) -> Any | None:
             return None
     is_sparse, spread, full = sparse.issparse(G), [], True
     g, entries = (sparse.csr_array(G), sparse.coo_array(G).coords) if is_sparse else (G, np.nonzero(G))
-    for own, touched in connected_blocks(entries[0], entries[1], G.shape):
-        scaled = weight[own, None] * dense(g[own][:, touched]) * moves[touched]
+    for block_rows, touched in connected_blocks(entries[0], entries[1], G.shape):
+        scaled = weight[block_rows, None] * dense(g[block_rows][:, touched]) * moves[touched]
         left = singular_vectors(scaled, tolerance=RANK, economy=True).range
-        if left.shape[1] == own.size:
-            left, w = np.eye(own.size), np.ones(own.size)
+        if left.shape[1] == block_rows.size:
+            left, w = np.eye(block_rows.size), np.ones(block_rows.size)
         else:
-            w, full = weight[own], False
-        spread.append((own, w[:, None] * left))
+            w, full = weight[block_rows], False
+        spread.append((block_rows, w[:, None] * left))
     if full:
         return None
     if is_sparse:
-        return sparse.hstack([_placed(block, own, rows) for own, block in spread]).tocsr()
+        return sparse.hstack([_placed(block, block_rows, rows) for block_rows, block in spread]).tocsr()
     first, basis = 0, np.zeros((rows, sum(block.shape[1] for _, block in spread)))
-    for own, block in spread:
-        basis[own, first : first + block.shape[1]] = block
+    for block_rows, block in spread:
+        basis[block_rows, first : first + block.shape[1]] = block
         first += block.shape[1]
     return basis
 

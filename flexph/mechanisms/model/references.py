@@ -86,17 +86,17 @@ def controlled_factors(mechanism: Model) -> tuple[ControlledFactor, ...]:
     """Factors of stiffness, friction and masses that an input sets as 1 + u, in the order of the kernels."""
     slices = mechanism.network.input_slices
     ports = {name: i for i, name in enumerate(slices)}
-    own = []
+    references = []
     for i, (connection, measure) in enumerate(owned_measures(mechanism.connections)):
         if measure.is_controlled:
-            own.append((connection.name, FACTORS, i))
+            references.append((connection.name, FACTORS, i))
         if isinstance(measure.damping, ScheduledRelation) and measure.damping.factor == "input":
-            own.append((connection.name, RELATIONS, i))
+            references.append((connection.name, RELATIONS, i))
     numbers = numbers_of_factors(mechanism.connections)
-    own += [(c.name, FRICTIONS, numbers[c.name]) for c in mechanism.connections if c.name in numbers]
+    references += [(c.name, FRICTIONS, numbers[c.name]) for c in mechanism.connections if c.name in numbers]
     frames, factors = list(mechanism.frames), mechanism.network.arrays.mass_factors
-    own += [(frames[b], MASSES, k) for k, (b, of) in enumerate(factors) if of == "input"]
-    return tuple(ControlledFactor(name, kind, i, ports[name], slices[name].start) for name, kind, i in own)
+    references += [(frames[b], MASSES, k) for k, (b, of) in enumerate(factors) if of == "input"]
+    return tuple(ControlledFactor(name, kind, i, ports[name], slices[name].start) for name, kind, i in references)
 
 
 def _moving(mechanism: Model) -> list[_Function]:
@@ -111,19 +111,23 @@ def _changing(mechanism: Model) -> list[_Function]:
     springs = [name for name, _ in measures(mechanism.connections)]
     rods = [name for name, body in mechanism.bodies.items() for _ in body.scheduled_laws]
     timed = [part.factor for part in a.strains.laws if part.factor is not None]
-    own = [(FACTORS, i, f"{springs[i]}: the schedule", of) for i, of in a.springs.scheduled if of is not None]
-    own += [(STRAINS, k, f"{name}: the schedule", of) for k, (name, of) in enumerate(zip(rods, timed, strict=True))]
-    own += [(SPEEDS, k, flow.name, flow.speed) for k, flow in enumerate(a.flows)]
+    scheduled = [(FACTORS, i, f"{springs[i]}: the schedule", of) for i, of in a.springs.scheduled if of is not None]
+    scheduled += [
+        (STRAINS, k, f"{name}: the schedule", of) for k, (name, of) in enumerate(zip(rods, timed, strict=True))
+    ]
+    scheduled += [(SPEEDS, k, flow.name, flow.speed) for k, flow in enumerate(a.flows)]
     surfaces = surface_speeds([c for c in mechanism.connections if c.touches])
-    own += [(SURFACES, k, name, speed) for k, (name, speed) in enumerate(surfaces)]
-    own += [(RELATIONS, i, f"{springs[i]}: the schedule of its friction", of) for i, of in a.springs.relation_factors]
-    own += [(FRICTIONS, k, name, of) for k, (name, of) in enumerate(friction_factors(mechanism.connections))]
+    scheduled += [(SURFACES, k, name, speed) for k, (name, speed) in enumerate(surfaces)]
+    scheduled += [
+        (RELATIONS, i, f"{springs[i]}: the schedule of its friction", of) for i, of in a.springs.relation_factors
+    ]
+    scheduled += [(FRICTIONS, k, name, of) for k, (name, of) in enumerate(friction_factors(mechanism.connections))]
     frames = list(mechanism.frames)
-    own += [(MASSES, k, f"{frames[b]}: the factor of its mass", of) for k, (b, of) in enumerate(a.mass_factors)]
-    own = [factor for factor in own if factor[-1] != "input"]
-    places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in own]
+    scheduled += [(MASSES, k, f"{frames[b]}: the factor of its mass", of) for k, (b, of) in enumerate(a.mass_factors)]
+    scheduled = [factor for factor in scheduled if factor[-1] != "input"]
+    places = [(columns[kind][0] + k, columns[kind][1], name, of) for kind, k, name, of in scheduled]
     bounds = {RELATIONS: 0.0, FRICTIONS: 0.0, MASSES: np.finfo(float).tiny}
-    least = [bounds.get(kind, -np.inf) for kind, *_ in own]
+    least = [bounds.get(kind, -np.inf) for kind, *_ in scheduled]
     pairs = zip(places, least, strict=True)
     return [_Function(first, first + count, name, of, low) for (first, count, name, of), low in pairs]
 
@@ -264,6 +268,6 @@ class References:
         if inputs is None:
             return
         for factor in self._controlled:
-            own = inputs[:, factor.entry]
-            factor.check(own, times)
-            yield factor, 1.0 + own
+            of_factor = inputs[:, factor.entry]
+            factor.check(of_factor, times)
+            yield factor, 1.0 + of_factor

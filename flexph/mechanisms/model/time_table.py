@@ -247,8 +247,8 @@ class TimeTable:
         coefficient, offset = (part.copy() for part in self._still)
         values = self.values(time)
         for i in self._driven:
-            law, own = self._laws[i], self._own[i]
-            rates = law.rates(values[own], rate_doubt(self._prescribed(i), own.stop - own.start, time))
+            law, span = self._laws[i], self._own[i]
+            rates = law.rates(values[span], rate_doubt(self._prescribed(i), span.stop - span.start, time))
             coefficient[self._terms[i]], offset[i] = np.abs(rates[0]), np.abs(rates[1])
         return coefficient, offset
 
@@ -281,14 +281,14 @@ class TimeTable:
         )  # three inner points of every step, from its end
         points = np.concatenate([times, *quarters])
         for i in self._driven:
-            law, own = self._laws[i], self._terms[i]
+            law, terms = self._laws[i], self._terms[i]
             sampled = self._sampled(i, points)
             values, within = sampled[:, : steps + 1], sampled[:, steps + 1 :].reshape(-1, 3, steps)
             rate = 25.0 * values[:, 1:] - 48.0 * within[:, 0] + 36.0 * within[:, 1] - 16.0 * within[:, 2]
             rate = (rate + 3.0 * values[:, :-1]) / (3.0 * length)
-            coefficient[:, own], offset[:, i] = law.coefficients(values).T, law.offset(values)
+            coefficient[:, terms], offset[:, i] = law.coefficients(values).T, law.offset(values)
             rates = law.rates(values[:, 1:], rate)
-            of_coefficient[:, own], of_offset[:, i] = rates[0].T, rates[1]
+            of_coefficient[:, terms], of_offset[:, i] = rates[0].T, rates[1]
         return coefficient, offset, of_coefficient, of_offset
 
     def _sampled(self, row: int, times: Array) -> Array:

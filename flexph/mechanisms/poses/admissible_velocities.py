@@ -131,8 +131,8 @@ def _masses(mechanism: Model, c: Configuration) -> Iterator[tuple[Any, Any, Arra
     unit = displacement_sizes(a, lever(a))
     if rigid is not None:
         M, directions = rigid_mass(a, c.u), rigid.frame_velocities(c.r, c.R)
-        own = np.where(np.arange(rigid.size) < rigid.centres.size, lever(a), 1.0)
-        yield M, directions.T @ M @ directions + np.diag(rigid.lines), directions, own
+        scale = np.where(np.arange(rigid.size) < rigid.centres.size, lever(a), 1.0)
+        yield M, directions.T @ M @ directions + np.diag(rigid.lines), directions, scale
     for mass in (rigid_mass, mass_of):
         M = mass(a, c.u)
         yield M, M, None, unit[: M.shape[0]]

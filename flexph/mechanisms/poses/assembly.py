@@ -51,11 +51,11 @@ def warn_of_unplaced(mechanism: Model, placed: Iterable[str]) -> None:
     held = [name for name in placed if name in neighbours]
     for c in mechanism.connections:
         if (c.rows or not c.is_load) and c.kind != "sensor":
-            own = c.owners
-            for other in own[1:]:
-                neighbours[own[0]].append(other)
-                neighbours[other].append(own[0])
-            held += own if any(isinstance(port, Ground) for port in c.ports) else []
+            owners = c.owners
+            for other in owners[1:]:
+                neighbours[owners[0]].append(other)
+                neighbours[other].append(owners[0])
+            held += owners if any(isinstance(port, Ground) for port in c.ports) else []
     single, reached = next(iter(neighbours)), _reached(neighbours, held)
     lost = [name for name in neighbours if name not in reached]
     if not lost or len(_reached(neighbours, [single])) == len(neighbours):
@@ -120,11 +120,11 @@ def places_of(
     for i, (name, body) in enumerate(mechanism.bodies.items()):
         given = fixed.get(name, guess.get(name, [np.eye(3) if dim == 3 else 0.0] * count))
         placed, position, turned = read_placements(name, given, dim)
-        own = body.inertia.centre[None] if isinstance(body, Body) else body.centres
+        frame_centres = body.inertia.centre[None] if isinstance(body, Body) else body.centres
         R = turned if body.turns else unturned
-        turning = len(own) if isinstance(body, Body) else body.turning
-        rotations += [R] * turning + [unturned] * (len(own) - turning)
-        centres.append(position[:, None] + own @ R.transpose(0, 2, 1))
+        turning = len(frame_centres) if isinstance(body, Body) else body.turning
+        rotations += [R] * turning + [unturned] * (len(frame_centres) - turning)
+        centres.append(position[:, None] + frame_centres @ R.transpose(0, 2, 1))
         if name in fixed:
             free[:, cw[i][cw[i] >= 0]] = False
             free[np.ix_(placed, cv[i])] = False

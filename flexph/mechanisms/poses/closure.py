@@ -109,9 +109,9 @@ def by_angle(angles: AngleRows, gap: Array, product: Array, coefficient: Array) 
     if not angles.rows.size:
         return coefficient
     gap[angles.rows] = angles.angle_errors(product, coefficient)
-    own = coefficient.copy()
-    own[angles.term], own[angles.term + 1] = product[angles.cosine], -product[angles.sine]
-    return own
+    turned = coefficient.copy()
+    turned[angles.term], turned[angles.term + 1] = product[angles.cosine], -product[angles.sine]
+    return turned
 
 
 def _perpendicular(direction: Array) -> Array:
@@ -216,18 +216,20 @@ class Closure:
         gap = here.gap[self.stated] / self.units(self.length)
         if not guided:
             return _Equations(at, gap, -gap, lambda: self._matrix(here, size)[0])
-        own = is_unguided(self.mechanism)[self.stated]
+        is_stated = is_unguided(self.mechanism)[self.stated]
         errors, rotation, blocks = differences(at[1], self.mechanism.network.arrays.columns[1], self.guides)
 
         def matrix() -> Any:
             rows, directions = self._matrix(here, size)
             shape = rotation.size, size if directions is None else len(directions)
             if sparse.issparse(rows):
-                return sparse.vstack([rows[own], sparse_blocks(shape, blocks)]).tocsr()
+                return sparse.vstack([rows[is_stated], sparse_blocks(shape, blocks)]).tocsr()
             turning = dense_blocks(shape, blocks)
-            return np.vstack([rows[own], turning if directions is None else turning @ directions])
+            return np.vstack([rows[is_stated], turning if directions is None else turning @ directions])
 
-        return _Equations(at, np.concatenate([gap[own], errors]), np.concatenate([-gap[own], rotation]), matrix)
+        return _Equations(
+            at, np.concatenate([gap[is_stated], errors]), np.concatenate([-gap[is_stated], rotation]), matrix
+        )
 
     def _matrix(self, here: _PoseValues, size: int) -> tuple[Any, Array | None]:
         """Derivative of the gaps, relative to a length, with respect to the velocities or to rigid motions of bodies.
@@ -304,8 +306,8 @@ def _contact_heights(a: Arrays, product: Array, offset: Array) -> tuple[Array, A
     if not rows.size:
         return rows, positive, np.zeros(0), product
     by, radius = product.copy(), 2.0 * offset[rows]
-    own = (t.square > 0) & ~np.isin(t.product, positive)
-    tilt = total(t.row[own], 0.5 * t.weight[own] * product[t.product[own]] ** 2, offset.size)[rows]
+    is_square = (t.square > 0) & ~np.isin(t.product, positive)
+    tilt = total(t.row[is_square], 0.5 * t.weight[is_square] * product[t.product[is_square]] ** 2, offset.size)[rows]
     heights = np.sqrt(np.maximum(radius * (radius - 2.0 * tilt), 0.0))
     by[positive] = np.maximum(heights, SHALLOW * radius)
     return rows, positive, heights, by

@@ -101,10 +101,10 @@ def warn_of_changed(
     scale = float(max(np.abs(wanted / sizes).max(initial=0.0), np.abs(consistent / sizes).max(initial=0.0)))
     doubt = rate_doubt(a, derive(a, c), table.doubts(time)) if velocities else 0.0
     for name, motion in velocities.items():
-        own = wanted_velocities(mechanism, c, {name: motion})[1]
-        change = np.abs(consistent - wanted)[own]
-        if np.any(change > (CONSISTENT * scale + doubt) * sizes[own]):
-            moves = np.isin(own, a.columns[0])
+        columns_of = wanted_velocities(mechanism, c, {name: motion})[1]
+        change = np.abs(consistent - wanted)[columns_of]
+        if np.any(change > (CONSISTENT * scale + doubt) * sizes[columns_of]):
+            moves = np.isin(columns_of, a.columns[0])
             by = [(change[moves].max(initial=0.0), "m/s"), (change[~moves].max(initial=0.0), "rad/s")]
             changed[name] = " and ".join(f"{size:.3g} {unit}" for size, unit in by if size > 0.0)
     if changed:
@@ -149,7 +149,7 @@ def warn_of_loose(
     rigid = velocities_of(mechanism, move_with(mechanism, c, velocities, table=table, time=time, at_rest=True))
     unit = MOVES * float(least.max())
     loose = (least > unit) & (_by_joint(L, rigid, len(joints)) <= unit)
-    carried = {owner for joint, own in zip(joints, loose, strict=True) if own for owner in joint.owners}
+    carried = {owner for joint, is_loose in zip(joints, loose, strict=True) if is_loose for owner in joint.owners}
     differences = [_difference(mechanism, name, v, rigid, threshold=unit) for name in others if name in carried]
     if texts := [text for text, moves in filter(None, differences) if moves or driven]:
         more = f" and {len(texts) - 3} others" if len(texts) > 3 else ""
@@ -181,10 +181,12 @@ def _difference(mechanism: Model, name: str, v: Array, rigid: Array, *, threshol
     a, first = mechanism.network.arrays, first_frame(name, mechanism.bodies)
     frames = slice(first, first + len(mechanism.bodies[name].frames))
     for columns, scale, unit in ((a.columns[1], 1.0, "rad/s"), (a.columns[0], lever(a), "m/s")):
-        own = columns[frames]
-        own = own[own[:, 0] >= 0][:1]
-        if own.size and np.abs(v[own] - rigid[own]).max() > threshold * scale:
-            of_body, of_rigid = (x[own[0]] if own.size == 1 else np.linalg.norm(x[own[0]]) for x in (v, rigid))
+        columns_of = columns[frames]
+        columns_of = columns_of[columns_of[:, 0] >= 0][:1]
+        if columns_of.size and np.abs(v[columns_of] - rigid[columns_of]).max() > threshold * scale:
+            of_body, of_rigid = (
+                x[columns_of[0]] if columns_of.size == 1 else np.linalg.norm(x[columns_of[0]]) for x in (v, rigid)
+            )
             text = f"{name!r} has {float(np.ravel(of_body)[0]):.3g}, not {float(np.ravel(of_rigid)[0]):.3g} {unit}"
-            return text, bool(np.abs(v[own]).max() > threshold * scale)
+            return text, bool(np.abs(v[columns_of]).max() > threshold * scale)
     return None

@@ -210,8 +210,8 @@ def _details(mechanism: Model) -> list[str]:
 
 
 def _rows(connection: Connection) -> str:
-    own = [row.name for row in connection.rows] + (["external port"] if connection.input else [])
-    listed = ", ".join(own) or "force element"
+    parts = [row.name for row in connection.rows] + (["external port"] if connection.input else [])
+    listed = ", ".join(parts) or "force element"
     resists = (f"; {m.name} {_damping(m)}".replace(";  ", "; ") for m in connection.form.measures if _damping(m))
     rubs = "" if connection.form.bearing is None else f"; {connection.form.bearing.friction}"
     return listed + "".join(resists) + rubs

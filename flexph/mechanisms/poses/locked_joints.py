@@ -122,14 +122,14 @@ def nearest_locked(
     is_dense = not (sparse.issparse(A) or sparse.issparse(M))
     blocks = dense_blocks if is_dense else sparse_blocks
     T = blocks((wanted.size, n), [(0, 0, np.diag(unit) if spread is None else spread * unit)])
-    own = scale_both(M, unit, unit)
-    own, B, D = INERTIA / float(own.diagonal().max()) * own, A @ T, np.diag(np.where(holds, VIOLATED, 1.0))
-    matrix = blocks((n + r.size,) * 2, [(0, 0, own), (0, n, B.T), (n, 0, B), (n, n, -D)])
+    inertia = scale_both(M, unit, unit)
+    inertia, B, D = INERTIA / float(inertia.diagonal().max()) * inertia, A @ T, np.diag(np.where(holds, VIOLATED, 1.0))
+    matrix = blocks((n + r.size,) * 2, [(0, 0, inertia), (0, n, B.T), (n, 0, B), (n, n, -D)])
     solve = partial(lu_solve, lu_factor(matrix)) if is_dense else splu(sparse.csc_array(matrix)).solve
 
     def corrected(at: tuple[Array, Array]) -> tuple[tuple[Array, Array], float]:
         s, y = at
-        moved = solve(np.concatenate([own @ s, r - A @ wanted - y]))[:n]
+        moved = solve(np.concatenate([inertia @ s, r - A @ wanted - y]))[:n]
         v = wanted + T @ moved
         change = float(np.abs(moved - s).max(initial=0.0) / max(np.abs(v).max(initial=0.0), 1e-300))
         return (moved, y + np.where(holds, A @ v - r, 0.0)), change

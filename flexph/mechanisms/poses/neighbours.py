@@ -118,9 +118,9 @@ def tangent_of(a: Arrays, c: Configuration, displaced: Array, faster: Array) -> 
     d = derive(a, c)
     moving, speeding = (unflatten(a, part) for part in (displaced, faster))
     sigma = a.stiffness @ (strain_of(a, c.u) @ moving.du)
-    own = a.strains.stress
-    if own.size:
-        sigma[own] = end_stiffness(a.strains, d.product) @ (strain_rates(a, c, d) @ displaced)
+    stresses = a.strains.stress
+    if stresses.size:
+        sigma[stresses] = end_stiffness(a.strains, d.product) @ (strain_rates(a, c, d) @ displaced)
     spring = np.zeros_like(c.spring)
     if spring.size:
         stretched = a.springs.gain * (spring_operator(a, c, d) @ displaced)

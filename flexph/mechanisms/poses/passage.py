@@ -61,14 +61,14 @@ def sum_of_bookings(joint_changes: Iterable[JointChangeBalance]) -> JointChangeB
     """Sum of the energy balances of several successive changes of joints, name by name."""
     loss: dict[str, float] = {}
     work: dict[str, float] = {}
-    own: dict[str, float] = {}
+    sums: dict[str, float] = {}
     change = 0.0
     for joint_change in joint_changes:
-        for whole, part in ((loss, joint_change.loss), (work, joint_change.work), (own, joint_change.impulses)):
+        for whole, part in ((loss, joint_change.loss), (work, joint_change.work), (sums, joint_change.impulses)):
             for name, value in part.items():
                 whole[name] = whole.get(name, 0.0) + value
         change += joint_change.change
-    return JointChangeBalance(loss, work, own, change)
+    return JointChangeBalance(loss, work, sums, change)
 
 
 def state_after_passage(
@@ -90,8 +90,8 @@ def state_after_passage(
     _refuse_driven(new, held, name)
     started = {c.name for c in new.connections} - {c.name for c in old.connections}
     losses[name if strikes else ARRIVAL] = loss + (0.0 if strikes else losses[ARRIVAL])
-    for drive, own in work.items():
-        works[drive] = works.get(drive, 0.0) + own
+    for drive, amount in work.items():
+        works[drive] = works.get(drive, 0.0) + amount
     ends = _stored(old, arrived), _stored(new, held)  # of new, removed and broken elements
     stored = sum(ends[1].get(name, 0.0) - ends[0].get(name, 0.0) for name in dict.fromkeys([*ends[0], *ends[1]]))
     if stored > 0.0:
@@ -99,7 +99,7 @@ def state_after_passage(
     elif stored < 0.0:
         losses[name] = losses.get(name, 0.0) - stored
     names = zip(new.constraint_names, impulse, strict=True)
-    struck = {row: float(abs(own)) for row, own in names if row.rpartition(": ")[0] in started}
+    struck = {row: float(abs(amount)) for row, amount in names if row.rpartition(": ")[0] in started}
     return held, JointChangeBalance(losses, works, struck if strikes else {}, _energy(new, held) - _energy(old, state))
 
 
@@ -161,15 +161,15 @@ def copied_state(old: Model, new: Model, state: State) -> State:
         if body is not old.bodies[name]:
             x[new.layout.parts[f"{name}.stress"]] *= body.elasticity.factors != 0.0  # broken elements have no stress
     a = new.network.arrays
-    own = configuration(new, x)
-    anchors = carried(old, new, state.anchors, anchor(new, derive(a, own).product))
+    c = configuration(new, x)
+    anchors = carried(old, new, state.anchors, anchor(new, derive(a, c).product))
     known = {name for name, measure in measures(old.connections) if measure.has_state}
     fresh = [name not in known for name, measure in measures(new.connections) if measure.has_state]
     if any(fresh):
-        forces = spring_states(new, own, table_of(new, anchors), state.time)
-        spring = own.spring.copy()
+        forces = spring_states(new, c, table_of(new, anchors), state.time)
+        spring = c.spring.copy()
         spring[: forces.size][fresh] = forces[fresh]
-        x = flat(new, own._replace(spring=spring))
+        x = flat(new, c._replace(spring=spring))
     none = np.zeros(new.layout.multipliers)
     return replace(state, x=x, multipliers=none, anchors=anchors)
 

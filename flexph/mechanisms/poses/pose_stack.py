@@ -104,8 +104,11 @@ def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
     Drives are evaluated at time 0. Raises ValueError for poses of another mechanism, which have arrays of other sizes
     or open joints.
     """
-    a, own = mechanism.network.arrays, list(zip(laws(mechanism), law_values(mechanism), strict=True))
-    has, needs = (poses.centres.shape[1], poses.rows.shape[1]), (mechanism.layout.frames, own[-1][1].stop if own else 0)
+    a, of_laws = mechanism.network.arrays, list(zip(laws(mechanism), law_values(mechanism), strict=True))
+    has, needs = (
+        (poses.centres.shape[1], poses.rows.shape[1]),
+        (mechanism.layout.frames, of_laws[-1][1].stop if of_laws else 0),
+    )
     if has != needs:
         raise ValueError(
             f"the pose belongs to another mechanism: its numbers of bodies and anchors are {has}, not {needs}"
@@ -113,8 +116,8 @@ def closed_joints(mechanism: Model, poses: Poses) -> tuple[Joints, Array]:
     joints = Joints(mechanism, poses.centres, poses.rotations)
     driven = TimeTable(mechanism, poses[0].anchors).values(0.0)
     values = np.where(np.isnan(poses.rows), driven, poses.rows).T
-    rows = np.zeros((len(own), a.first.size, len(poses)))
-    coefficients = [law.coefficients(values[at]) for law, at in own]
+    rows = np.zeros((len(of_laws), a.first.size, len(poses)))
+    coefficients = [law.coefficients(values[at]) for law, at in of_laws]
     np.add.at(rows, (a.term_row, a.term_product), np.concatenate([np.zeros((0, len(poses))), *coefficients]))
     _refuse_open(mechanism, poses, rows, joints.products)
     return joints, rows.transpose(2, 0, 1)
@@ -125,10 +128,10 @@ def _refuse_open(mechanism: Model, poses: Poses, rows: Array, products: Array) -
 
     ``rows`` (g, p, k) combine the ``products`` (k, p) to constraints.
     """
-    a, own = mechanism.network.arrays, zip(laws(mechanism), law_values(mechanism), strict=True)
+    a, of_laws = mechanism.network.arrays, zip(laws(mechanism), law_values(mechanism), strict=True)
     angle_errors = float(np.abs(poses.centres - poses.centres[:, :1]).max(initial=0.0))
     sizes = np.where(a.holds_points > 0.0, max(float(a.lengths.max()), angle_errors), 1.0)
-    for i, (law, at) in enumerate(own):
+    for i, (law, at) in enumerate(of_laws):
         gaps = np.einsum("pk,kp->k", rows[i], products) - law.offset(poses.rows.T[at])
         if law.products and not callable(law.value) and np.abs(gaps).max() > OPEN * sizes[i]:
             name = mechanism.constraint_names[i]
@@ -154,7 +157,7 @@ def assemble_all(
     centres, rotations, free = places_of(mechanism, fixed, guess, count)
 
     def alone(i: int) -> Pose:
-        own_fixed, own_guess = ({name: given[i] for name, given in own.items()} for own in (fixed, guess))
+        own_fixed, own_guess = ({name: given[i] for name, given in placements.items()} for placements in (fixed, guess))
         return assemble(mechanism, own_fixed, own_guess, time)
 
     if not _are_plain(mechanism) or np.any(free != free[0]):
@@ -192,16 +195,16 @@ def _closed(mechanism: Model, at: tuple[Array, Array], free: Array, time: float)
         for _ in range(most):
             joints = Joints(mechanism, centres, rotations)
             gap = joints.products @ rows.T - offset[stated] / units
-            own = rows
+            tangents = rows
             if is_angle.any():  # use the error of the angle itself, see guides.by_angle
                 gap[:, is_angle] = angles.angle_errors(joints.products, coefficient)
-                own = np.repeat(rows[None], len(gap), axis=0)
-                own[:, is_angle, angles.sine] = joints.products[:, angles.cosine]
-                own[:, is_angle, angles.cosine] = -joints.products[:, angles.sine]
+                tangents = np.repeat(rows[None], len(gap), axis=0)
+                tangents[:, is_angle, angles.sine] = joints.products[:, angles.cosine]
+                tangents[:, is_angle, angles.cosine] = -joints.products[:, angles.sine]
             before, gaps = gaps, np.linalg.norm(gap, axis=1)
             if np.all((gaps <= CLOSED) | (gaps > 0.5 * before)):
                 break
-            matrix = np.tensordot(joints.forces(own), motions, axes=([2, 3], [0, 1]))[:, :, active]
+            matrix = np.tensordot(joints.forces(tangents), motions, axes=([2, 3], [0, 1]))[:, :, active]
             step = np.zeros((len(gaps), active.size))
             step[:, active] = _least_norm(matrix, -gap)
             centres, rotations = _moved(mechanism, centres, rotations, step)

@@ -176,8 +176,8 @@ def joint_forces(given: Problem, c: Configuration) -> JointForces:
     a, T = coordinates(given, c)
     G, spread = independent_rows(given, c, T)
     force, M = T.T @ given.unbalanced(c, np.zeros(spread.shape[0])), mass_of(a, c.u)
-    own = solve_saddle_point(a, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))[force.size :]
-    return JointForces(a, T, G, spread, own, force, M)
+    multipliers = solve_saddle_point(a, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))[force.size :]
+    return JointForces(a, T, G, spread, multipliers, force, M)
 
 
 def coordinates(given: Problem, c: Configuration) -> tuple[Arrays, Any]:
@@ -208,8 +208,8 @@ def independent_rows(given: Problem, c: Configuration, T: Any) -> tuple[Any, Any
     """
     G = given.constraints(c)
     G = frame_rows(G, T) if is_parted(given.mechanism.network.arrays, given.steady.spin) else G
-    own = independent(given.mechanism, G)
-    return (G, _unit(given.mechanism.network.arrays, G.shape[0])) if own is None else (own.T @ G, own)
+    rows = independent(given.mechanism, G)
+    return (G, _unit(given.mechanism.network.arrays, G.shape[0])) if rows is None else (rows.T @ G, rows)
 
 
 def _unit(a: Arrays, size: int) -> Any:
@@ -256,9 +256,9 @@ def moved_by(given: Problem, c: Configuration, correction: Array) -> Configurati
     correction = correction * min(1.0, 0.5 / largest) if largest > 0.0 else correction
     after = moved(mechanism, c, correction)
     sigma = elastic_stress(mechanism.network.arrays, after.u)
-    a, own = mechanism.network.arrays, mechanism.network.arrays.strains.stress
-    if own.size:
+    a, stresses = mechanism.network.arrays, mechanism.network.arrays.strains.stress
+    if stresses.size:
         d = derive(a, c)
         strained = end_stiffness(a.strains, d.product, time) @ (strain_rates(a, c, d) @ correction)
-        sigma[own] = strain_stresses(a.strains, d.product, time) + strained
+        sigma[stresses] = strain_stresses(a.strains, d.product, time) + strained
     return in_motion(mechanism, after._replace(sigma=sigma), given.steady)

@@ -59,9 +59,9 @@ def balance_at(given: Problem, c: Configuration) -> Balance:
     G = given.constraints(c)
     force = given.unbalanced(c, np.zeros(G.shape[0]))
     solved_in, T = coordinates(given, c)
-    own, spread = independent_rows(given, c, T)
-    rhs = np.concatenate([-(T.T @ force), np.zeros(own.shape[0])])
-    lam = spread @ solve_saddle_point(a, mass_of(solved_in, c.u), own, rhs)[T.shape[1] :]
+    rows, spread = independent_rows(given, c, T)
+    rhs = np.concatenate([-(T.T @ force), np.zeros(rows.shape[0])])
+    lam = spread @ solve_saddle_point(a, mass_of(solved_in, c.u), rows, rhs)[T.shape[1] :]
     return Balance(c, lam, force, force - G.T @ lam)
 
 
@@ -75,8 +75,8 @@ def balanced_state(given: Problem, at: Balance, redundant: str) -> State:
     names = explain_redundancy(mechanism, given.constraints(at.c))
     if names and redundant == "refuse":
         raise ValueError(f"{names}. The joint forces are not unique: use redundant='least_norm'")
-    own: dict[str, Any] = {"joint_forces": True, "bodies": tuple(mechanism.bodies)}
-    state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, **own)
+    options: dict[str, Any] = {"joint_forces": True, "bodies": tuple(mechanism.bodies)}
+    state = State(given.time, flat(mechanism, at.c), at.multipliers, given.table.anchors, **options)
     turning = bool(np.any(steady.spin))
     try:
         check_consistent(mechanism, state, velocities=turning)  # at rest the rates of drives do not matter
@@ -115,9 +115,9 @@ def round_off_work(a: Arrays, c: Configuration, size: float, spin: Array) -> flo
     D = scale_both(strain_of(a, c.u), np.ones(a.strain.shape[0]), sizes[a.columns.u])
     stiff = a.springs.stiffness_sizes(c.spring)
     turning = float(stiff[a.springs.angles].sum())
-    own = float(stiff.sum()) - turning
+    stiffening = float(stiff.sum()) - turning
     elastic = float(abs(D.T @ (a.stiffness @ D)).max()) if a.columns.u.size else 0.0
     if a.strains.stress.size:
         S = scale_both(strain_rates(a, c, derive(a, c)), np.ones(a.strains.stress.size), sizes)
         elastic += float(abs(S.T @ (a.strains.of_undeformed @ S)).max())
-    return ROUND_OFF * (elastic + turning + size**2 * (own + float(a.mass.sum() * (spin @ spin))))
+    return ROUND_OFF * (elastic + turning + size**2 * (stiffening + float(a.mass.sum() * (spin @ spin))))

@@ -65,9 +65,9 @@ def eigenfrequencies_at(mechanism: Model, poses: Sequence[Pose], count: int) -> 
     given = stacked(poses)
     squares, certain = np.zeros((len(given), count)), np.zeros(len(given), dtype=bool)
     if _has_modes(mechanism):
-        (joints, own), basis = closed_joints(mechanism, given), mechanism.once(_basis)
+        (joints, tangents), basis = closed_joints(mechanism, given), mechanism.once(_basis)
         rows = np.tensordot(
-            joints.forces(own), basis.motions, axes=([2, 3], [0, 1])
+            joints.forces(tangents), basis.motions, axes=([2, 3], [0, 1])
         )  # joint rows over the modes, (k, g, N)
         squares, certain = _squares(basis, rows, count)
     frequencies = np.sqrt(squares)
@@ -87,8 +87,8 @@ def sweep_over(mechanism: Model, poses: Sequence[Pose], values: Array, *, count:
     refuse_gravity(mechanism)
     given = stacked(poses)
     if _has_modes(mechanism):
-        (joints, own), basis = closed_joints(mechanism, given), mechanism.once(_basis)
-        rows = np.tensordot(joints.forces(own), basis.motions, axes=([2, 3], [0, 1]))
+        (joints, tangents), basis = closed_joints(mechanism, given), mechanism.once(_basis)
+        rows = np.tensordot(joints.forces(tangents), basis.motions, axes=([2, 3], [0, 1]))
         for wanted in (count + SPARE_MODES, count) if follow else (count,):
             lowest = _projected(basis, rows, wanted, len(basis.squares))
             if lowest.certain.all():
@@ -150,9 +150,9 @@ def _has_modes(mechanism: Model) -> bool:
 
 def _basis(mechanism: Model) -> _Basis:
     a, bodies = mechanism.network.arrays, list(mechanism.frames.values())
-    own = [body.once(_modes) for body in bodies]
-    squares = np.concatenate([values for values, _ in own])
-    columns = np.cumsum([0, *(values.size for values, _ in own)])
+    modes_of = [body.once(_modes) for body in bodies]
+    squares = np.concatenate([values for values, _ in modes_of])
+    columns = np.cumsum([0, *(values.size for values, _ in modes_of)])
     shape = mechanism.network.unshifted["node_shape"].toarray().reshape(len(a.node_body), a.dim, -1)
     motions = np.zeros((len(a.node_body), a.dim, squares.size))
     for node, number in enumerate(a.node_body):
@@ -160,7 +160,7 @@ def _basis(mechanism: Model) -> _Basis:
         lever = a.node_position[node] + moves * body.inertia.centre
         turning = unit_sweeps(lever[None])[0].T if body.turns else np.zeros((a.dim, 0))
         states = np.hstack([moves * np.eye(a.dim), turning, shape[node][:, a.body_u == number]])
-        motions[node][:, columns[number] : columns[number + 1]] = states @ own[number][1]
+        motions[node][:, columns[number] : columns[number + 1]] = states @ modes_of[number][1]
     return _Basis(squares, BELOW * float(squares[squares > 0.0].min()), motions)
 
 
@@ -187,10 +187,10 @@ def _squares(basis: _Basis, rows: Array, count: int) -> tuple[Array, Array]:
     k, g, n = rows.shape
     squares, certain = np.zeros((k, count)), np.zeros(k, dtype=bool)
     width = count + max(int((basis.squares == 0.0).sum()) - g, 0) + SPARE
-    for own in (width, n) if 2 * KEPT * width < n else (n,):
+    for size in (width, n) if 2 * KEPT * width < n else (n,):
         left = np.flatnonzero(~certain)
         for some in np.array_split(left, -(-left.size * g * n // AT_ONCE)) if left.size else ():
-            lowest = _projected(basis, rows[some], count, own, shapes=False)
+            lowest = _projected(basis, rows[some], count, size, shapes=False)
             squares[some], certain[some] = lowest.squares, lowest.certain
     return squares, certain
 
@@ -229,8 +229,8 @@ def _projected(basis: _Basis, rows: Array, count: int, width: int, *, shapes: bo
     below = _below(basis, rows, lowest[:, -1:] * (1.0 + MARGIN * np.array([-1.0, 1.0])))
     certain &= (below[:, 0] < zeros + count) & (below[:, 1] == zeros + count)
     if shapes:
-        own = np.take_along_axis(vectors[:, :, ::-1], wanted[:, None], axis=2)
-        vectors = root[:, None] * np.matmul(space, own)
+        wanted_vectors = np.take_along_axis(vectors[:, :, ::-1], wanted[:, None], axis=2)
+        vectors = root[:, None] * np.matmul(space, wanted_vectors)
         vectors = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return _Lowest(lowest, certain, vectors)
 

@@ -72,7 +72,10 @@ def linearize(mechanism: Model, pose: Pose) -> LinearPHDAE:
     n = matrices["E"].shape[0]
     matrices["B"] = _padded(input_matrix(rest.arrays, rest.R, rest.arm, rest.place).T @ rest.velocities, n).T
     matrices["G"] = _padded(_without_round_off(rest, matrix) @ rest.velocities, n)
-    whole = {name: sparse.csr_array(own) if n > DENSE_LIMIT else dense(own) for name, own in matrices.items()}
+    whole = {
+        name: sparse.csr_array(given_matrix) if n > DENSE_LIMIT else dense(given_matrix)
+        for name, given_matrix in matrices.items()
+    }
     assert system.kinetic is not None
     return LinearPHDAE(
         whole["E"],
@@ -195,9 +198,9 @@ def _places(mechanism: Model) -> _Places:
             bodies.append(i)
             columns.append(moving.start)
         for kind, numbers in (("spin", a.columns.omega[i]), ("deformation_rate", a.columns.u[a.body_u == i])):
-            if (own := parts.get(f"{name}.{kind}")) is not None:
+            if (span := parts.get(f"{name}.{kind}")) is not None:
                 rows.append(numbers)
-                same.append(own.start + np.arange(numbers.size))
+                same.append(span.start + np.arange(numbers.size))
     return _Places(
         np.array(bodies, dtype=int), np.array(columns, dtype=int), np.concatenate(rows), np.concatenate(same)
     )
@@ -208,12 +211,12 @@ def _velocities(mechanism: Model, R: Array, system: LinearPHDAE) -> Any:
 
     ``R`` are the rotations in the pose, ``system`` has the states.
     """
-    a, own = mechanism.network.arrays, mechanism.once(_places)
-    turned = R[own.bodies]
-    rows = np.broadcast_to(a.columns.v[own.bodies][:, :, None], turned.shape)
-    columns = np.broadcast_to(own.columns[:, None, None] + np.arange(a.dim), turned.shape)
-    values = np.append(turned.ravel(), np.ones(own.same_row.size))
-    places = np.append(rows.ravel(), own.same_row), np.append(columns.ravel(), own.same_column)
+    a, of_nodes = mechanism.network.arrays, mechanism.once(_places)
+    turned = R[of_nodes.bodies]
+    rows = np.broadcast_to(a.columns.v[of_nodes.bodies][:, :, None], turned.shape)
+    columns = np.broadcast_to(of_nodes.columns[:, None, None] + np.arange(a.dim), turned.shape)
+    values = np.append(turned.ravel(), np.ones(of_nodes.same_row.size))
+    places = np.append(rows.ravel(), of_nodes.same_row), np.append(columns.ravel(), of_nodes.same_column)
     return entries_of(a, (velocity_count(a), system.size), values, *places)
 
 
@@ -241,22 +244,22 @@ def _with_springs(
     Springs whose stiffness ``slopes`` (springs,) in the pose is zero have no state.
     """
     a, elements = mechanism.network.arrays, list(measures(mechanism.connections))
-    springs, own = a.springs, a.strains.stress
-    if not (elements or own.size or a.slips.slip.size):
+    springs, stresses = a.springs, a.strains.stress
+    if not (elements or stresses.size or a.slips.slip.size):
         return {"E": system.E, "J": system.J, "R": system.R}, {}
     moved = product_matrix(rest.arrays, rest.R, rest.arm, rest.vector)
     rates = spring_rates(springs, rest.product, moved) @ rest.velocities
     strained = rows(a.strains, gradient(a.strains, rest.product), rest.product.size) @ moved @ rest.velocities
     stored = (springs.state >= 0) & (slopes > 0.0)
     S, n = stacked_rows(rates[np.flatnonzero(stored)], strained), system.size
-    size, compliance = n + S.shape[0], a.compliance[own][:, own]
+    size, compliance = n + S.shape[0], a.compliance[stresses][:, stresses]
     slack = tension_factors(springs, -np.ones(springs.stored))  # ropes of an unloaded pose
     damping = rates.T @ scale_rows(rates, slack * damping_slopes(springs, np.zeros(len(elements))))
-    damping = damping + strained.T @ scale_rows(a.strains.of_undeformed @ strained, a.stress_damping[own])
+    damping = damping + strained.T @ scale_rows(a.strains.of_undeformed @ strained, a.stress_damping[stresses])
     slips, steep = curve_slips(a, rest.product, moved)
     slips = slips @ rest.velocities
     damping = damping + slips.T @ scale_rows(slips, steep)
-    softness = [(n, n, np.diag(1.0 / slopes[stored])), (size - own.size, size - own.size, compliance)]
+    softness = [(n, n, np.diag(1.0 / slopes[stored])), (size - stresses.size, size - stresses.size, compliance)]
     blocks = {
         "E": [(0, 0, system.E), *softness],
         "J": [(0, 0, system.J), (0, n, -S.T), (n, 0, S)],

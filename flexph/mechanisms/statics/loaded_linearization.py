@@ -46,9 +46,9 @@ def linearize_state(mechanism: Model, state: State, inputs: Mapping[str, Input])
         raise ValueError("a load that follows a section has no potential: use mechanism.spectrum(state)")
     if m.signature.negative:
         raise ValueError("the equilibrium is unstable, its energy has no minimum: use mechanism.spectrum(state)")
-    own = m.vectors[:, : m.squares.size] * m.root
-    mass, back = 0.5 * (small.motion.mass + small.motion.mass.T), own / m.squares  # η in terms of the states s
-    return _linear_system(mechanism, small, mass @ own, back)
+    modes = m.vectors[:, : m.squares.size] * m.root
+    mass, back = 0.5 * (small.motion.mass + small.motion.mass.T), modes / m.squares  # η in terms of the states s
+    return _linear_system(mechanism, small, mass @ modes, back)
 
 
 def _linear_system(mechanism: Model, small: AtRest, root: Array, back: Array) -> LinearPHDAE:
@@ -88,10 +88,10 @@ def _damping(mechanism: Model, small: AtRest) -> Array:
         slips, steep = curve_slips(a, small.d.product, moved)
         roots.append(np.sqrt(steep)[:, None] * (slips @ small.basis))
     if a.stress_damping.any():  # β is equal for all stresses that C⁻¹ couples
-        own = np.flatnonzero(a.stress_damping)
-        stiffness = dense(a.stiffness[own][:, own])
-        strain = _strains(mechanism, small)[own]
-        roots.append(np.sqrt(a.stress_damping[own])[:, None] * (cholesky(stiffness, lower=True).T @ strain))
+        stresses = np.flatnonzero(a.stress_damping)
+        stiffness = dense(a.stiffness[stresses][:, stresses])
+        strain = _strains(mechanism, small)[stresses]
+        roots.append(np.sqrt(a.stress_damping[stresses])[:, None] * (cholesky(stiffness, lower=True).T @ strain))
     viscous = dense(a.viscous)
     if viscous.any():
         values, vectors = eigh(viscous)
@@ -117,19 +117,19 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
     a = mechanism.network.arrays
     cv, cw, cu = a.columns
     P, bent, rank = small.basis, small.basis[cu], back.shape[1]
-    strain, own = _strains(mechanism, small) @ back, a.strains.stress
+    strain, of_strains = _strains(mechanism, small) @ back, a.strains.stress
     stress = a.stiffness @ strain
-    if own.size:
-        stress[own] = end_stiffness(a.strains, small.d.product) @ strain[own]
+    if of_strains.size:
+        stress[of_strains] = end_stiffness(a.strains, small.d.product) @ strain[of_strains]
     free = P.shape[1]
     pieces: list[tuple[str, Array]] = []
     bodies = pieces_of(mechanism.bodies)
     by_body = np.split(stress, np.cumsum([b.stress_size for b in bodies.values()])[:-1])
-    stresses = {name: np.pad(own, ((0, 0), (free, 0))) for name, own in zip(bodies, by_body, strict=True)}
+    stresses = {name: np.pad(of_body, ((0, 0), (free, 0))) for name, of_body in zip(bodies, by_body, strict=True)}
     for i, (name, body) in enumerate(mechanism.frames.items()):
-        own = a.body_u == i
-        R, arm = small.c.R[i], body.inertia.centre + body.inertia.mean_shape @ small.c.u[own]
-        rate = bent[own]
+        coordinates = a.body_u == i
+        R, arm = small.c.R[i], body.inertia.centre + body.inertia.mean_shape @ small.c.u[coordinates]
+        rate = bent[coordinates]
         moving = R.T @ P[cv[i]] - body.inertia.mean_shape @ rate
         turning = P[cw[i]] if body.turns else np.zeros((0, free))
         if body.turns:
@@ -138,7 +138,7 @@ def _lift(mechanism: Model, small: AtRest, back: Array) -> tuple[Array, dict[str
         pieces += [(f"{name}.{kind}", np.pad(piece, ((0, 0), (0, rank)))) for kind, piece in velocities.items()]
         pieces += [(f"{name}.stress", stresses.pop(name))] if name in stresses else []
     pieces += [
-        (f"{name}.stress", own) for name, own in stresses.items()
+        (f"{name}.stress", of_body) for name, of_body in stresses.items()
     ]  # stresses of nodal bodies come after all frames
     if a.springs.stiffness.size:
         S = spring_operator(a, small.c, small.d) @ P @ back

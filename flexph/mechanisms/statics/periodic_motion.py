@@ -134,8 +134,8 @@ def in_any_direction(a: Arrays) -> Any:
     """Sparse matrix (n_v, n_v) from magnitudes of components to bounds of the components in any other axes."""
     centres, spins, bent = a.columns
     groups = centres, spins[spins[:, 0] >= 0]
-    rows = np.concatenate([np.repeat(own, own.shape[1], axis=1).ravel() for own in groups])
-    places = np.concatenate([np.tile(own, own.shape[1]).ravel() for own in groups])
+    rows = np.concatenate([np.repeat(group, group.shape[1], axis=1).ravel() for group in groups])
+    places = np.concatenate([np.tile(group, group.shape[1]).ravel() for group in groups])
     size = a.weight.size + a.turning.size * a.n.shape[0] + a.body_u.size
     every = sparse.csr_array(sparse.coo_array((np.ones(rows.size), (rows, places)), shape=(size, size)))
     return every + sparse.diags_array(np.isin(np.arange(size), bent).astype(float))

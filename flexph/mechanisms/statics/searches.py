@@ -225,8 +225,8 @@ class Searches:
         It is infinite for mechanisms without contacts at edges and faces.
         """
         a = self.given.mechanism.network.arrays
-        distances = (*a.springs.distances, *(own for gap in a.closed for own in gap.distances))
-        reaches = [0.5 * own.reach / self.size for own in distances if own.reach > 0.0]
+        distances = (*a.springs.distances, *(term for gap in a.closed for term in gap.distances))
+        reaches = [0.5 * term.reach / self.size for term in distances if term.reach > 0.0]
         return min([SHORT, *reaches]) if distances or a.closed else np.inf
 
     @cached_property
@@ -302,12 +302,12 @@ class Searches:
         G, spread = independent_rows(given, c, T)
         force = T.T @ given.unbalanced(c, np.zeros(spread.shape[0]))
         solution = solve_saddle_point(whole, M, G, np.concatenate([-force, np.zeros(G.shape[0])]))
-        acceleration, own = solution[: force.size], solution[force.size :]
+        acceleration, multipliers = solution[: force.size], solution[force.size :]
         square = float(acceleration @ (M @ acceleration))
         weight = 0.5**history.doublings * np.sqrt(max(square / float(a.mass.sum()), 0.0)) / self.size
-        K = stiffness_at(given, c, a, spread @ own)
+        K = stiffness_at(given, c, a, spread @ multipliers)
         gap = constraint_gap(given.mechanism, c, given.table, given.time)
-        rhs = np.concatenate([G.T @ own - force, -(spread.T @ gap)])
+        rhs = np.concatenate([G.T @ multipliers - force, -(spread.T @ gap)])
         for _ in range(RAISES):
             step = solve_saddle_point(whole, K + weight * M, G, rhs, least=weight_scale(whole))[: force.size]
             forward, length = float(step @ (M @ acceleration)), float(step @ (M @ step))

@@ -69,9 +69,13 @@ def refuse_supports(mechanism: Model, G: Any, c: Configuration, spin: Array) -> 
     blocked = np.abs(G @ v) > STEADY * np.maximum(abs(G) @ np.abs(v), turning)
     row = 0
     for connection in mechanism.connections:
-        own = blocked[row : row + len(connection.rows)]
-        row += own.size
-        if own.any() and not connection.is_driven and any(isinstance(port, Ground) for port in connection.ports):
+        of_connection = blocked[row : row + len(connection.rows)]
+        row += of_connection.size
+        if (
+            of_connection.any()
+            and not connection.is_driven
+            and any(isinstance(port, Ground) for port in connection.ports)
+        ):
             raise ValueError(
                 f"{connection.name} must allow the steady rotation, in which the whole mechanism turns with {spin} "
                 "rad/s: hold it by a revolute joint about that axis and a drive of that rate. For a rotor on a support "

@@ -55,9 +55,9 @@ def separated(a: Arrays, at: tuple[Configuration, Derived], spin: Array, values:
         same = np.flatnonzero(left & (np.abs(values - values[k]) <= scale)) if left[k] else np.zeros(0, dtype=int)
         left[same] = False
         if same.size > 1:
-            own = shapes[:, same] / np.linalg.norm(shapes[:, same], axis=0)
-            if np.linalg.svd(own, compute_uv=False)[-1] > INDEPENDENT:
-                shapes[:, same] = own @ _circling(a, at, frame, own)
+            unit_shapes = shapes[:, same] / np.linalg.norm(shapes[:, same], axis=0)
+            if np.linalg.svd(unit_shapes, compute_uv=False)[-1] > INDEPENDENT:
+                shapes[:, same] = unit_shapes @ _circling(a, at, frame, unit_shapes)
     return shapes
 
 
@@ -115,8 +115,8 @@ def _common_rotation(a: Arrays, at: tuple[Configuration, Derived], shapes: Array
     around = np.cross(axis, arms)
     (centres, weight), *others = _displacements(a, at, shapes)
     sums, inertia = np.einsum("k,kj,kjm->m", weight, around, centres), float(weight @ np.sum(around**2, axis=1))
-    turned, own = others[0]
-    sums, inertia = sums + np.einsum("k,j,kjm->m", own, axis, turned), inertia + float(own.sum())
+    turned, moments = others[0]
+    sums, inertia = sums + np.einsum("k,j,kjm->m", moments, axis, turned), inertia + float(moments.sum())
     return np.abs(sums) ** 2 / max(inertia, 1e-300)
 
 

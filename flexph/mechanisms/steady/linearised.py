@@ -164,17 +164,21 @@ def _period(motion: SteadyMotion) -> float:
 
 def _refuse_changes(motion: SteadyMotion, system: Reduced, later: tuple[SteadyMotion, Array]) -> None:
     other, axes = later
-    names, own = motion.given.mechanism.constraint_names, equations(other).in_axes(axes)
+    names, at_later = motion.given.mechanism.constraint_names, equations(other).in_axes(axes)
     P, Z, B = system.positions, system.velocities, system.bound
     free = nonholonomic(motion.given.mechanism)
-    for rows, at in ((own.held @ P, ~free), (own.rolling @ P @ Z, free), (own.turning @ P - own.rolling @ P @ B, free)):
-        size = np.abs(own.held).max(initial=0.0) + np.abs(own.rolling).max(initial=0.0)
-        pace = max(1.0, np.abs(own.turning).max(initial=0.0) / max(size, 1e-300))
+    for rows, at in (
+        (at_later.held @ P, ~free),
+        (at_later.rolling @ P @ Z, free),
+        (at_later.turning @ P - at_later.rolling @ P @ B, free),
+    ):
+        size = np.abs(at_later.held).max(initial=0.0) + np.abs(at_later.rolling).max(initial=0.0)
+        pace = max(1.0, np.abs(at_later.turning).max(initial=0.0) / max(size, 1e-300))
         missed = np.abs(rows).max(axis=1, initial=0.0)
         if missed.max(initial=0.0) > CHANGED * size * pace:
             name = [n for n, own_row in zip(names, at, strict=True) if own_row][int(missed.argmax())]
             raise ValueError(f"{STATES}: the constraint {name!r} changes during the motion; {ELSE}")
-    then, here = _matrix(own, P, Z, B), system.matrix
+    then, here = _matrix(at_later, P, Z, B), system.matrix
     if np.abs(then - here).max(initial=0.0) > CHANGED * np.abs(here).max(initial=0.0):
         turning = [n for n, s in zip(motion.given.mechanism.frames, motion.own, strict=True) if s.any()]
         raise ValueError(

@@ -136,11 +136,11 @@ def moving(mechanism: Model, state: State, inputs: Mapping[str, Input]) -> Stead
     velocity = (c.v - c.r @ skew(spin, dim).T).mean(axis=0)
     steady = Steady(spin, velocity)
     world = np.einsum("bji,j->bi", spin_map(c.R), spin)
-    own, turning = np.zeros_like(c.omega), mechanism.network.arrays.turning
-    own[turning] = (c.omega - world)[turning]
-    own[np.abs(own).max(axis=1) <= SMALL * np.abs(c.omega).max(initial=0.0)] = 0.0
+    relative, turning = np.zeros_like(c.omega), mechanism.network.arrays.turning
+    relative[turning] = (c.omega - world)[turning]
+    relative[np.abs(relative).max(axis=1) <= SMALL * np.abs(c.omega).max(initial=0.0)] = 0.0
     _refuse_deviations(mechanism, c, steady)
-    motion = SteadyMotion(given._replace(steady=steady), c, own, multipliers)
+    motion = SteadyMotion(given._replace(steady=steady), c, relative, multipliers)
     _refuse_bending(motion)
     G, left = given.constraints(c), motion.unbalanced
     joints = np.maximum(np.abs(G.T @ multipliers), _slight_force(motion))

@@ -65,8 +65,8 @@ def symmetries(motion: SteadyMotion, system: Reduced) -> Symmetries:
     within = [np.linalg.norm(p - basis @ (basis.T @ p)) <= SAME * np.linalg.norm(p) for p in z.T]
     kept = np.abs(missed).max(axis=0, initial=0.0) <= SAME * np.maximum(np.abs(columns).max(axis=0), 1e-300)
     known = [i for i, stays in enumerate(within) if stays and kept[i]]
-    own = basis.T @ z[:, known]
-    order = qr(own, mode="r", pivoting=True)[1][: basis.shape[1]] if known else []
+    amplitudes = basis.T @ z[:, known]
+    order = qr(amplitudes, mode="r", pivoting=True)[1][: basis.shape[1]] if known else []
     listed = [names[known[i]] for i in sorted(order)]
     further = basis.shape[1] - len(listed)
     return Symmetries((*listed, *["a combined motion"] * further), basis)
@@ -90,7 +90,7 @@ def _candidates(motion: SteadyMotion) -> tuple[list[str], Array]:
     spin, s, size = motion.given.steady.spin, spins(dim), motion.given.mechanism.layout.velocities
     names = [f"translation along {'xyz'[i]}" for i in range(dim)]
     names += [f"rotation about {'z' if dim == 2 else 'xyz'[i]}" for i in range(s)]
-    turns = [i for i, own in enumerate(motion.own) if own.any()]
+    turns = [i for i, of_frame in enumerate(motion.own) if of_frame.any()]
     names += [f"turn of {list(motion.given.mechanism.frames)[i]}" for i in turns]
     state, W = np.zeros((2 * size, len(names))), skew(spin, dim)
     for i in range(dim):
@@ -218,9 +218,9 @@ def _completed(matrix: Array, symmetric: Array, states: Array, values: Array) ->
     """
     if not symmetric.shape[1]:
         return states
-    own, back = symmetric.T @ matrix @ symmetric, symmetric.T @ matrix @ states
+    within, back = symmetric.T @ matrix @ symmetric, symmetric.T @ matrix @ states
     parts = [
-        np.linalg.lstsq(s * np.eye(len(own)) - own, column, rcond=None)[0]
+        np.linalg.lstsq(s * np.eye(len(within)) - within, column, rcond=None)[0]
         for s, column in zip(values, back.T, strict=True)
     ]
     return states + symmetric @ np.array(parts).T if parts else states

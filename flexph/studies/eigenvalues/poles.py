@@ -125,8 +125,10 @@ def eigenvalue_derivatives(
         x, y, pole = right[:, cluster], left[:, cluster], values[cluster].mean()
         product = y.conj().T @ E @ x
         form = np.linalg.solve(product, y.conj().T @ (change.A - pole * change.E) @ x)
-        own = np.linalg.eigvals(form)
-        derivatives[k] = own[np.argsort(own.real, kind="stable")][int(np.flatnonzero(cluster == index)[0])]
+        of_cluster = np.linalg.eigvals(form)
+        derivatives[k] = of_cluster[np.argsort(of_cluster.real, kind="stable")][
+            int(np.flatnonzero(cluster == index)[0])
+        ]
     return derivatives
 
 

@@ -248,8 +248,8 @@ class Schedule:
         lost = [task]
         while self._running:
             future = self._answers.get()
-            other, own = self._running.pop(future), _error(future)
-            if not self._answered(other, future, own):
+            other, failure = self._running.pop(future), _error(future)
+            if not self._answered(other, future, failure):
                 lost.append(other)
         self._engine.renew(error)
         if len(lost) == 1:

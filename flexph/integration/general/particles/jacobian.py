@@ -124,13 +124,13 @@ def add_damper_slopes(s, dim, k, h):
     if s.damper_kinds[k] == OF_DRAG:
         growth = 2.0 * s.damper_laws[k][0] * s.damper_laws[k][1]
         for i in range(dim):
-            own = growth * relative(s.damper_ends, k, dim, nv, s.z, i)
+            slope = growth * relative(s.damper_ends, k, dim, nv, s.z, i)
             for j in range(dim):
-                add_block(s.damper_ends, k, dim, s.coupling, (i, j), 0.5 * h * own * s.damper_lines[k][j])
+                add_block(s.damper_ends, k, dim, s.coupling, (i, j), 0.5 * h * slope * s.damper_lines[k][j])
     else:  # (d·w) d ρ(s)/(s ℓ²), s = d·v/ℓ, and here w = v
         length = sqrt(square)
         speed = rate / length
-        own = resistance(s.damper_kinds[k], s.damper_laws[k], speed)
+        slope = resistance(s.damper_kinds[k], s.damper_laws[k], speed)
         turn = resistance_slope(s.damper_kinds[k], s.damper_laws[k], speed)
         for i in range(dim):
             d = s.damper_lines[k][i] / length
@@ -138,9 +138,9 @@ def add_damper_slopes(s, dim, k, h):
                 e = s.damper_lines[k][j] / length
                 v = relative(s.damper_ends, k, dim, nv, s.middle, j)
                 across = (v - speed * e) / length  # ∂s/∂d
-                value = (own + turn * speed) * d * across - own * speed * d * e / length
+                value = (slope + turn * speed) * d * across - slope * speed * d * e / length
                 if i == j:
-                    value += own * speed / length
+                    value += slope * speed / length
                 add_block(s.damper_ends, k, dim, s.coupling, (i, j), 0.5 * h * value)
                 add_damper_rate_slope(s, dim, k, h, (i, j), turn * speed * d * e)
 
@@ -179,14 +179,14 @@ def add_velocity_columns(s, dim, h, ratio):
             rate += s.damper_lines[k][j] * relative(s.damper_ends, k, dim, nv, s.middle, j)
         drags = cython.declare(cython.bint, s.damper_kinds[k] == OF_DRAG)
         if drags:
-            own = s.damper_laws[k][0] * (1.0 + s.damper_laws[k][1] * square)
+            slope = s.damper_laws[k][0] * (1.0 + s.damper_laws[k][1] * square)
         else:
-            own = resistance(s.damper_kinds[k], s.damper_laws[k], rate / sqrt(square)) / square
+            slope = resistance(s.damper_kinds[k], s.damper_laws[k], rate / sqrt(square)) / square
         for i in range(dim):
             for j in range(dim):
-                value = own * s.damper_lines[k][i] * s.damper_lines[k][j]
+                value = slope * s.damper_lines[k][i] * s.damper_lines[k][j]
                 if drags:
-                    value = own if i == j else 0.0
+                    value = slope if i == j else 0.0
                 if value != 0.0:
                     add_resistance(s, dim, k, ratio, (i, j), h * value)
     for r in range(s.rod_lengths.size):

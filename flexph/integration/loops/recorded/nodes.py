@@ -169,15 +169,15 @@ def collocated_of(
     size = spaces.size // scheme.nodes.size
     stages = []
     for k, stage in enumerate(memories.stages):
-        own = space_cells[k * size : k * size + stage.space.reals.size]
-        stages.append(recorded_cells(stage, back.cells.constants, own)[2])
+        stage_cells = space_cells[k * size : k * size + stage.space.reals.size]
+        stages.append(recorded_cells(stage, back.cells.constants, stage_cells)[2])
     cells = recorded_zeros((given.shape[1],))
     parts, first = {}, 0
     for name, rows, _, width in widths_of(table, tableau):
         parts[name] = cells[first : first + rows * width].reshape(rows, width)
         first += rows * width
     nodes = RecordedNodes._make([*(parts[name] for name in AT_NODES), 0])
-    addresses_there = np.array([address_of(own) for own in stages])
+    addresses_there = np.array([address_of(stage_cells) for stage_cells in stages])
     space = {name: recorded_zeros(getattr(scheme, name).shape) for name in WORK_SPACE}
     rest = RecordedScheme._fields[1 : -len(WORK_SPACE)]
     recorded = RecordedScheme(addresses_there, *(getattr(scheme, name) for name in rest), **space)
