@@ -1,4 +1,4 @@
-"""Command ``flexph mesh FILE``."""
+"""Command ``flexph mesh FILE``: report on a mesh or a drawing."""
 
 from pathlib import Path
 from typing import Any

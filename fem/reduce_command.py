@@ -1,4 +1,4 @@
-"""Command ``flexph reduce MESH``."""
+"""Command ``flexph reduce MESH``: reduction of the elastic body of a mesh."""
 
 from __future__ import annotations
 

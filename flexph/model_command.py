@@ -1,4 +1,4 @@
-"""Command ``flexph run model.yaml``."""
+"""Command ``flexph run model.yaml``: computation of the runs of a model file."""
 
 from __future__ import annotations
 

@@ -261,8 +261,8 @@ class CoupledControllers:
         h, (inputs, forces), work, flows, error, first, law = trials.h, given, [], [], 0.0, 0, 0
         energies, before = np.array([step.energy for step, _ in trial.steps]), self._energies(trials.states)
         for c, (step, u), acting in zip(self.controllers, trial.steps, trials.acting, strict=True):
-            own_laws = slice(law, law + len(c.steps.laws))
-            lost = step.lost + h * float(line.power[own_laws].sum())
+            of_laws = slice(law, law + len(c.steps.laws))
+            lost = step.lost + h * float(line.power[of_laws].sum())
             flows += [lost, *c.external_work(step, acting, h)]
             error += lost - h * (float(step.output[: u.size] @ u))
             for _, entries, _, seen in c.coupled:
@@ -270,7 +270,7 @@ class CoupledControllers:
                 work.append(h * float(inputs[first : first + width] @ trial.output[seen]))
                 error += work[-1] + h * float(step.output[entries] @ trial.output[seen])
                 first += width
-            law = own_laws.stop
+            law = of_laws.stop
         error += float((energies - before).sum())
         states, held = [step.state for step, _ in trial.steps], (self.at_all_ports(inputs), self.held)
         return ControllersStep(

@@ -186,15 +186,15 @@ def null_space_and_redundancy(g: Any) -> tuple[sparse.csr_array, list[dict[int, 
     redundant: list[dict[int, float]] = []
     entries = sparse.coo_array(g)
     whole = g.toarray() if g.shape[0] * n <= check.SMALL else None
-    for own_rows, block_columns in connected_blocks(entries.row, entries.col, g.shape):
-        if own_rows.size > LARGEST_DENSE:
-            block, dependent = sparse_null_space(g[own_rows][:, block_columns])
+    for block_rows, columns_of in connected_blocks(entries.row, entries.col, g.shape):
+        if block_rows.size > LARGEST_DENSE:
+            block, dependent = sparse_null_space(g[block_rows][:, columns_of])
         else:
-            part = g[own_rows][:, block_columns].toarray() if whole is None else whole[np.ix_(own_rows, block_columns)]
+            part = g[block_rows][:, columns_of].toarray() if whole is None else whole[np.ix_(block_rows, columns_of)]
             block, dependent = _dense_null_space(part)
-        redundant += [{int(own_rows[i]): weight for i, weight in weights.items()} for weights in dependent]
+        redundant += [{int(block_rows[i]): weight for i, weight in weights.items()} for weights in dependent]
         row, column, value = sparse.find(block) if sparse.issparse(block) else _entries(block)
-        rows.append(block_columns[row])
+        rows.append(columns_of[row])
         columns.append(count + column)
         values.append(value)
         count += block.shape[1]

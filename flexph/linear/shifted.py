@@ -120,7 +120,7 @@ class Shifted(Memo):
 
     @once
     def weight(self) -> Any:
-        """Matrix of the inner product of leading unknowns: M if the system splits, else E."""
+        """Matrix W of the inner product xᵀW y of the leading unknowns: M if the system splits, else E."""
         return self.system.E if self.split is None else self.split.M
 
     @once

@@ -105,7 +105,7 @@ def compare_gaps(mechanism: Mechanism, local: Mechanism, c: Configuration, close
 
 
 def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
-    """Gap to the plane or corner that is closest on a surface, to replace the gap to the surface, and its feature.
+    """Replace the gap to a surface by the gap to its closest plane or corner; also return the feature of the surface.
 
     ``vectors`` (4, d) are the world vectors V, W, U, D of the gap: V from the section with the surface to the ball, and
     W, U, D the axes of the surface.
@@ -136,7 +136,7 @@ def _closest(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Featur
 
 
 def _crossing(contact: Connection, gap: Gap, vectors: Array) -> tuple[Gap, Feature]:
-    """Gap along the line between the closest points of two edges, to replace the gap between them, and its feature.
+    """Replace the gap between two edges by the gap along the line of their closest points; also return its feature.
 
     ``vectors`` (4, d) are the world vectors of the gap: V between the middles of the edges, W and U half of each.
     """

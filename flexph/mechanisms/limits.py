@@ -1,4 +1,4 @@
-"""Equilibrium of a mechanism that stays on its contacts in a pose, or the cause if there is none."""
+"""Search for an equilibrium in which the contacts closed in a pose stay closed, or for the cause if there is none."""
 
 from __future__ import annotations
 

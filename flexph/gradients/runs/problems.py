@@ -39,7 +39,7 @@ Times = Sequence[float] | Array | Callable[..., Any]
 """Times of a run, or a function of its named parameters that returns them."""
 OF_STEPS = "times", "coefficient", "offset", "moved"
 """Data of steps by which derivatives are taken, apart from inputs: their times, and what depends on time."""
-OF_DECAYING = "coefficient", "offset", "moved", "own_coefficient", "own_offset"
+OF_DECAYING = "coefficient", "offset", "moved", "coefficient_rate", "offset_rate"
 """Data of steps of ``Decaying`` by which derivatives are taken, apart from inputs; their times are fixed."""
 OF_NODES = (
     *("times", "coefficient", "offset", "stage_coefficient", "stage_rate", "stage_offset", "moved"),

@@ -186,8 +186,8 @@ class BlockStepper:
             "times": ends,
             "coefficient": ends,
             "offset": ends,
-            "own_coefficient": each,
-            "own_offset": each,
+            "coefficient_rate": each,
+            "offset_rate": each,
             "inputs": (self.points, self.points),
             "moved": each,
         }

@@ -53,10 +53,11 @@ class PairError(NamedTuple):
         return 2
 
     def judged(self, step: Any, estimate: tuple[float, float], history: float, energy: float) -> Tried:
-        """Pair of steps with its error, from the energies [J] of two velocity errors.
+        """Pair of steps with its error, relative to the tolerance.
 
-        ``estimate`` are the energies of the error of velocities and of the part that the pair adds to the velocity
-        defect. ``energy`` is the largest kinetic energy up to the end of the pair, ``history`` that before it [J].
+        ``estimate`` are two energies [J]: of the error of the velocities, and of the velocity defect that the pair
+        adds. They are compared with ``energy``, the largest kinetic energy [J] of the run up to the end of the pair;
+        ``history`` is the largest one before the pair.
         """
         motion, left = estimate
         squared = max(motion, left / LEFT**2)

@@ -47,27 +47,27 @@ def run(memory: Any, dim: int, kind: int, options: Any, table: Any, course: Any)
     m = cython.declare(cython.pointer(Memory))
     scheme = cython.declare(Scheme)
     striking = cython.declare(Striking)
-    own_table = cython.declare(Table)
+    bound_table = cython.declare(Table)
     at_nodes = cython.declare(GaussTable)
-    own_course = cython.declare(Course)
+    bound_course = cython.declare(Course)
     axes = cython.declare(cython.Py_ssize_t, dim)
     which = cython.declare(cython.Py_ssize_t, kind)
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
-    bind(own_course, course)
+    bind(bound_course, course)
     if which == COLLOCATION:
         bind(scheme, options)
         bind(at_nodes, table)
         with cython.nogil:
-            run_gauss(m, axes, scheme, at_nodes, own_course)
+            run_gauss(m, axes, scheme, at_nodes, bound_course)
     elif which == STRIKES:
         bind(striking, options)
-        bind(own_table, table)
+        bind(bound_table, table)
         with cython.nogil:
-            run_strikes(m, axes, striking, own_table, own_course)
+            run_strikes(m, axes, striking, bound_table, bound_course)
     else:
-        bind(own_table, table)
+        bind(bound_table, table)
         with cython.nogil:
-            run_steps(m, axes, own_table, own_course)
+            run_steps(m, axes, bound_table, bound_course)
 
 
 def settle(memory: Any, dim: int, contacts: bool) -> None:

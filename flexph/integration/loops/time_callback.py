@@ -45,7 +45,7 @@ class TimeCallback:
         given, table, (begin, end) = self._prescribed, self._table, self._times.tolist()
         if kind != OVER_PART:
             rates = given.rates(begin) if kind == AT_TIME else given.rates(end, end - begin)
-            table.own_coefficient[:], table.own_offset[:] = rates
+            table.coefficient_rate[:], table.offset_rate[:] = rates
         if kind != RATES_AT_END:
             for k, time in enumerate((begin, end)):
                 table.coefficient[k], table.offset[k] = given.at(time)

@@ -68,7 +68,7 @@ def check_discs(mechanism: Model, product: Array) -> None:
 def is_surface(mechanism: Model, row: int) -> bool:
     """True if a constraint row is that of a wheel on a moving body, False for a disc on the ground.
 
-    The row is one with a product that must stay positive.
+    ``row`` must be one of these two kinds, the rows with a product that must stay positive.
     """
     law = laws(mechanism)[row]
     return isinstance(law, Rolling)

@@ -239,7 +239,7 @@ def _rows_over(size: int, blocks: list[tuple[int, Any]]) -> Any:
 
 
 def refuse_turned(mechanism: Model, state: Array, when: str) -> None:
-    """Raise ArithmeticError if an element of a rod turns too far for interpolated directors in a flat state.
+    """Raise ArithmeticError if, at a flat state, an element of a rod turns too far to interpolate its directors.
 
     ``when`` are the words of the message that tell at which time or load this happens.
     """

@@ -79,8 +79,8 @@ def contacts(drawing: Drawing) -> list[Touch]:
 def _clamps(touch: Touch, touches: Sequence[Touch], planes: Sequence[Touch]) -> bool:
     """True if the contact ``touch`` is the thread of a clamping screw, or of a screw that is in one part only.
 
-    A screw clamps the part with the thread to another part in which it is (in ``touches``, as a pin in a bore or by a
-    thread), if both parts are in contact at a plane, one of ``planes``, whose normal is parallel to the screw.
+    A clamping screw goes through another part into the part with the thread (both are listed in ``touches``: a pin in
+    a bore, or a thread). The two parts lie on each other at a plane normal to the screw, one of ``planes``.
     """
     if touch.kind != "thread":
         return False

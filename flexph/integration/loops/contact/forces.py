@@ -128,9 +128,10 @@ def _gap_resolution(m: Memory, dim: int, c: int) -> float:
 
 
 def _press_face(m: Memory, dim: int, c: int, faces: tuple[int, int], h: float, share: float) -> None:
-    """Compute the force between a ball and a face, which is ``share`` times the force at the whole skin.
+    """Compute the force between a ball and a face of a skin: ``share`` times the force of the whole skin on the ball.
 
-    The gaps of the skin at the start and end of the step are those of its ``faces``, two numbers of contacts.
+    The contacts ``faces`` are those with the faces closest to the ball at the start and at the end of the step. Their
+    gaps are the gaps of the skin.
     """
     before = m.touch_before[faces[0]]
     after = m.touch_after[faces[1]]

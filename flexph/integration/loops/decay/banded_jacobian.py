@@ -144,7 +144,7 @@ def _couple_spins(m: Memory, dim: int, h: float, b: int, i: int) -> None:
 
 
 def _turn_shift(m: Memory, dim: int, h: float, b: int) -> None:
-    """Compute the factors of φ̄z in the rows of u̇̄ and of φ̄u̇̄ in the rows of y, before φ̄ᵀ.
+    """Compute the matrices Q of the terms φ̄ᵀQ φ̄z in the rows of u̇̄, and φ̄ᵀQ φ̄u̇̄ in the rows of y.
 
     They are multiples of the mass, plus terms of the spins, since the shifted mass turns with the body.
     """

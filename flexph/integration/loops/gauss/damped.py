@@ -112,11 +112,10 @@ def _descend(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, damping: 
 
 
 def _evaluate(m: Memory, dim: int, g: Scheme, h: float, given: AtNodes, tried: bool) -> bool:
-    """Write the scaled defects of the step into ``damped.defect``, at the unknowns ``damped.x``.
+    """Write the scaled defects of the step at the unknowns ``damped.x`` into ``damped.defect``.
 
-    If ``tried``, at ``damped.tried`` into ``damped.other``.
-
-    Returns False if a body turns too far or a defect is not finite.
+    If ``tried``, the unknowns are ``damped.tried``, and the defects are written into ``damped.other``. Returns False if
+    a body turns too far or a defect is not finite.
     """
     a = g.damped
     x = a.x

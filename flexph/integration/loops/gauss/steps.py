@@ -105,7 +105,7 @@ def _step(m: Memory, dim: int, g: Scheme, table: GaussTable, k: int, known: int)
     gaps(m, table.coefficient[last], table.offset[last])
     if _is_open(m) or _has_fallen(m) or leaves_sheaves(m, m.end_product, m.at_product, m.end_vector, m.at_vector):
         return refuse(m, OPENED, iterations)
-    velocity_defect(m, dim, table.coefficient[last], table.own_coefficient[first], table.own_offset[first])
+    velocity_defect(m, dim, table.coefficient[last], table.coefficient_rate[first], table.offset_rate[first])
     _record_step(m, dim, g, h, given)
     m.run_step_audit[4] += iterations
     remember(m, g, h)

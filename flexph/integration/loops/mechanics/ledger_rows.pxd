@@ -21,6 +21,6 @@ cdef void flows(Memory* m, Py_ssize_t dim, double h, Vec before, Vec after) noex
 cdef void _torque_work(Memory* m, Py_ssize_t dim, double h, Vec out) noexcept nogil
 cdef double _section_spin(Memory* m, Py_ssize_t dim, Py_ssize_t e) noexcept nogil
 cdef void _dissipation(Memory* m, double h, Vec out) noexcept nogil
-cdef void velocity_defect(Memory* m, Py_ssize_t dim, Vec coefficient, Vec own_coefficient, Vec own_offset) noexcept nogil
+cdef void velocity_defect(Memory* m, Py_ssize_t dim, Vec coefficient, Vec coefficient_rate, Vec offset_rate) noexcept nogil
 cdef void outputs(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef double numerical_loss(Memory* m, Py_ssize_t dim) noexcept nogil

@@ -210,20 +210,20 @@ def _dissipation(m: Memory, h: float, out: Array) -> None:
                 out[m.ledger_reference[i]] += larger(-taken, 0.0)
 
 
-def velocity_defect(m: Memory, dim: int, coefficient: Array, own_coefficient: Array, own_offset: Array) -> None:
+def velocity_defect(m: Memory, dim: int, coefficient: Array, coefficient_rate: Array, offset_rate: Array) -> None:
     """Write the velocity defect G v + ∂g/∂t (g,) at the present state ``at`` into ``run.new_defect``.
 
-    ``coefficient`` are the coefficients of the terms of the constraints; ``own_coefficient`` and ``own_offset`` are the
-    time derivatives of the coefficients and of the offsets.
+    ``coefficient`` are the coefficients of the terms of the constraints; ``coefficient_rate`` and ``offset_rate`` are
+    the time derivatives of the coefficients and of the offsets.
     """
     out = m.run_new_defect
     node_speeds(m, dim)
     for row in range(out.size):
-        out[row] = -own_offset[row]
+        out[row] = -offset_rate[row]
     for term in range(m.joints_term_row.size):
         p = m.joints_term_product[term]
         rate = product_rate(m, dim, p, m.at_vector)
-        out[m.joints_term_row[term]] += coefficient[term] * rate + own_coefficient[term] * m.at_product[p]
+        out[m.joints_term_row[term]] += coefficient[term] * rate + coefficient_rate[term] * m.at_product[p]
     for i in range(m.rolling_row.size):
         rate = product_rate(m, dim, m.rolling_product[i], m.at_vector)
         out[m.rolling_row[i]] += m.rolling_weight[i] * m.at_product[m.rolling_by[i]] * rate

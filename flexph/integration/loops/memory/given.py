@@ -27,7 +27,7 @@ def given_over(table: Table, k: int, h: float) -> Given:
         table.coefficient[last],
         table.offset[last],
         table.offset[first],
-        table.own_coefficient[middle],
-        table.own_offset[middle],
+        table.coefficient_rate[middle],
+        table.offset_rate[middle],
         moves,
     )

@@ -15,8 +15,8 @@ cdef struct Table:
     Vec times
     Mat coefficient
     Mat offset
-    Mat own_coefficient
-    Mat own_offset
+    Mat coefficient_rate
+    Mat offset_rate
     Mat inputs
     Mat moved
 
@@ -53,8 +53,8 @@ cdef struct GaussTable:
     Vec times
     Mat coefficient
     Mat offset
-    Mat own_coefficient
-    Mat own_offset
+    Mat coefficient_rate
+    Mat offset_rate
     Mat stage_coefficient
     Mat stage_rate
     Mat stage_offset
@@ -71,8 +71,8 @@ cdef struct Given:
     Vec after
     Vec offset
     Vec last_offset
-    Vec own_coefficient
-    Vec own_offset
+    Vec coefficient_rate
+    Vec offset_rate
     bint moves
 
 cdef struct Deformed:

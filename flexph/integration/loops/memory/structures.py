@@ -122,8 +122,8 @@ class Table(NamedTuple):
     times: Array  # (n + 1,)
     coefficient: Array  # (n + 1 or 1, terms)
     offset: Array  # (n + 1 or 1, g)
-    own_coefficient: Array  # (n or 1, terms), rates at the ends of the substeps
-    own_offset: Array  # (n or 1, g)
+    coefficient_rate: Array  # (n or 1, terms), rates at the ends of the substeps
+    offset_rate: Array  # (n or 1, g)
     inputs: Array  # (n or 1, i)
     moved: Array  # (n or 1, …), changes of free measures and values that change, see kernels.arrays
 
@@ -188,8 +188,8 @@ class GaussTable(NamedTuple):
     times: Array  # (n + 1,)
     coefficient: Array  # (n + 1 or 1, terms), at the ends of the steps
     offset: Array  # (n + 1 or 1, g)
-    own_coefficient: Array  # (n or 1, terms), rates at the ends of the steps
-    own_offset: Array  # (n or 1, g)
+    coefficient_rate: Array  # (n or 1, terms), rates at the ends of the steps
+    offset_rate: Array  # (n or 1, g)
     stage_coefficient: Array  # (n s or 1, terms)
     stage_rate: Array  # (n s or 1, terms), h times the rates
     stage_offset: Array  # (n s or 1, g), h times the rates
@@ -225,7 +225,7 @@ class Given(NamedTuple):
     """Length of a step [s], its inputs, and the coefficients and offsets of its constraints (see :class:`Table`).
 
     ``before`` and ``after`` are the coefficients at both ends, ``offset`` and ``last_offset`` the offsets at the end
-    and at the start, ``own_coefficient`` and ``own_offset`` their rates at the end. ``moves`` is True if coefficients
+    and at the start, ``coefficient_rate`` and ``offset_rate`` their rates at the end. ``moves`` is True if coefficients
     change with time.
     """
 
@@ -235,8 +235,8 @@ class Given(NamedTuple):
     after: Array
     offset: Array
     last_offset: Array
-    own_coefficient: Array
-    own_offset: Array
+    coefficient_rate: Array
+    offset_rate: Array
     moves: bool
 
 

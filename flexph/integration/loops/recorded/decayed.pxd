@@ -8,8 +8,8 @@ cdef struct Decayed:
     Mat by_given
     RVec given_cells
     RVec inputs
-    RVec own_coefficient
-    RVec own_offset
+    RVec coefficient_rate
+    RVec offset_rate
     RVec matrices
     Vec by_matrices
     RVec defect

@@ -17,7 +17,7 @@ from .backward import NOTHING, Backward, backward_of, recorded_zeros
 
 DECAY = Kinds(decay=1)
 """Kinds of these steps."""
-GIVEN = "inputs", "own_coefficient", "own_offset"
+GIVEN = "inputs", "coefficient_rate", "offset_rate"
 """Fields of a table, one behind the other in the given data of a step."""
 
 
@@ -32,8 +32,8 @@ class Decayed(NamedTuple):
     by_given: Array  # (N, G)
     given_cells: Array  # (G,) recorded numbers, whose parts are the next three
     inputs: Array
-    own_coefficient: Array
-    own_offset: Array
+    coefficient_rate: Array
+    offset_rate: Array
     matrices: Array  # recorded numbers
     by_matrices: Array
     defect: Array  # (3 y,) recorded defects
@@ -90,8 +90,8 @@ def decayed_of(
         by_given=np.zeros_like(given),
         given_cells=cells,
         inputs=parts[0],
-        own_coefficient=parts[1],
-        own_offset=parts[2],
+        coefficient_rate=parts[1],
+        offset_rate=parts[2],
         matrices=recorded_zeros((matrices.size,)),
         by_matrices=np.zeros(matrices.size),
         defect=recorded_zeros((unknowns.shape[1],)),

@@ -116,7 +116,7 @@ def _solve_step(m: Memory, dim: int, d: Decayed, k: int, given: Given) -> bool:
     copy(m.end_state, m.at_state)
     copy(m.end_vectors, m.at_vectors)
     derive_momenta(m, dim, m.trial_c)
-    velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
+    velocity_defect(m, dim, given.after, given.coefficient_rate, given.offset_rate)
     if not factor_instant(m, dim, 0, given.after):
         return False
     solve_impulse(m, dim, 0, m.run_new_defect, m.decay_mu)
@@ -178,8 +178,8 @@ def _record(r: RecordedMemory, dim: int, d: Decayed, k: int, given: Given) -> No
         b.cells.after,
         b.cells.offset,
         b.cells.offset,
-        d.own_coefficient,
-        d.own_offset,
+        d.coefficient_rate,
+        d.offset_rate,
         False,
     )
     record_defects(r, dim, recorded, d.matrices, d.defect)

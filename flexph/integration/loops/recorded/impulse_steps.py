@@ -133,7 +133,7 @@ def _write_impulse_defects(m: Memory, dim: int, given: Given, out: Array) -> Non
         out[2 * n + i] = m.correction[i]
     for i in range(velocities):
         m.at_velocities[i] = m.correction[i]
-    velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
+    velocity_defect(m, dim, given.after, given.coefficient_rate, given.offset_rate)
     for i in range(m.x_lam.size):
         out[n + velocities + i] = m.run_new_defect[i]
     share = 2.0 * m.decay_share[0] / (1.0 + m.decay_share[0])

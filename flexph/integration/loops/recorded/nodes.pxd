@@ -34,8 +34,8 @@ cdef struct RecordedGiven:
     RVec after
     RVec offset
     RVec last_offset
-    RVec own_coefficient
-    RVec own_offset
+    RVec coefficient_rate
+    RVec offset_rate
     bint moves
 
 cdef struct RecordedNodes:

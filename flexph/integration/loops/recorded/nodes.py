@@ -61,8 +61,8 @@ class RecordedGiven(NamedTuple):
     after: Array
     offset: Array
     last_offset: Array
-    own_coefficient: Array
-    own_offset: Array
+    coefficient_rate: Array
+    offset_rate: Array
     moves: bool
 
 

@@ -41,14 +41,14 @@ def correct(memory: Any, dim: int, h: float, table: Any) -> float:
     if not cython.compiled:
         return _correct(memory.fields, dim, _prescribed_values(h, table))
     m = cython.declare(cython.pointer(Memory))
-    own_table = cython.declare(Table)
+    bound_table = cython.declare(Table)
     axes = cython.declare(cython.Py_ssize_t, dim)
     step = cython.declare(cython.double, h)
     share = cython.declare(cython.double)
     m = cython.cast(cython.pointer(Memory), cython.cast(cython.Py_ssize_t, memory.address))
-    bind(own_table, table)
+    bind(bound_table, table)
     with cython.nogil:
-        share = _correct(m, axes, _prescribed_values(step, own_table))
+        share = _correct(m, axes, _prescribed_values(step, bound_table))
     return share
 
 

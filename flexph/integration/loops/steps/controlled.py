@@ -91,7 +91,7 @@ def _take_controlled(m: Memory, dim: int, table: Table, course: Course) -> None:
         saved = table.times[cython.cast(cython.Py_ssize_t, c[REACHED]) + 1]
         times = part(pair.times, 2 * accepted, 2 * accepted + 3)
         pair_table = Table(
-            times, table.coefficient, table.offset, table.own_coefficient, table.own_offset, table.inputs, table.moved
+            times, table.coefficient, table.offset, table.coefficient_rate, table.offset_rate, table.inputs, table.moved
         )
         _divide(times, time, saved, c[H])
         h = 0.5 * (times[2] - time)

@@ -21,6 +21,6 @@ cdef bint factor_instant(Memory* m, Py_ssize_t dim, int redundant, Vec coefficie
 cdef void _reset_trial(Memory* m, Py_ssize_t dim) noexcept nogil
 cdef void solve_impulse(Memory* m, Py_ssize_t dim, int redundant, Vec defect, Vec mu) noexcept nogil
 cdef double hold_joints(Memory* m, Py_ssize_t dim, int redundant, Vec mu) noexcept nogil
-cdef void work_of_joints(Memory* m, Vec impulse, double share, Vec own_coefficient, Vec own_offset) noexcept nogil
+cdef void work_of_joints(Memory* m, Vec impulse, double share, Vec coefficient_rate, Vec offset_rate) noexcept nogil
 cdef void subtract_impulse(Memory* m, Py_ssize_t dim, Given given, Vec mu, double share, double length) noexcept nogil
 cdef bint lose_defect(Memory* m, Py_ssize_t dim, int redundant, Given given, double length) noexcept nogil

@@ -109,15 +109,15 @@ def hold_joints(m: Memory, dim: int, redundant: int, mu: Array) -> float:
     return lost
 
 
-def work_of_joints(m: Memory, impulse: Array, share: float, own_coefficient: Array, own_offset: Array) -> None:
+def work_of_joints(m: Memory, impulse: Array, share: float, coefficient_rate: Array, offset_rate: Array) -> None:
     """Add the work that driven joints do by ``share`` times their impulses, in the present state, to the flows.
 
-    ``own_coefficient`` and ``own_offset`` are the time derivatives of the coefficients and offsets of the constraints.
+    ``coefficient_rate`` and ``offset_rate`` are the time derivatives of coefficients and offsets of the constraints.
     """
     for row in range(impulse.size):
-        m.run_gap[row] = own_offset[row]
+        m.run_gap[row] = offset_rate[row]
     for term in range(m.joints_term_row.size):
-        m.run_gap[m.joints_term_row[term]] -= own_coefficient[term] * m.at_product[m.joints_term_product[term]]
+        m.run_gap[m.joints_term_row[term]] -= coefficient_rate[term] * m.at_product[m.joints_term_product[term]]
     for row in range(impulse.size):
         m.run_flow[m.ledger_row[row]] += share * impulse[row] * m.run_gap[row]
 
@@ -134,14 +134,14 @@ def subtract_impulse(m: Memory, dim: int, given: Given, mu: Array, share: float,
         m.at_velocities[i] -= share * m.correction[i]
     derive_momenta(m, dim, m.trial_c)
     fill(m.run_flow, 0.0)
-    work_of_joints(m, mu, -share, given.own_coefficient, given.own_offset)
+    work_of_joints(m, mu, -share, given.coefficient_rate, given.offset_rate)
     for row in range(mu.size):
         m.run_step_stage[row] -= share * mu[row] / length
     if lost != 0.0:
         m.run_flow[m.run_flow.size - 1] += lost
     energies(m, dim, m.run_new_energy)
     m.run_step_audit[0] += fabs(record_energy(m))
-    velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
+    velocity_defect(m, dim, given.after, given.coefficient_rate, given.offset_rate)
     copy(m.run_new_defect, m.run_defect)
     last = entries(m.run_history) - 1 - mu.size
     for row in range(mu.size):

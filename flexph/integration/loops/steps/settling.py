@@ -125,7 +125,7 @@ def _record(m: Memory, dim: int, lost: float, given: Given) -> None:
     _record_joints(m, given)
     if m.bearings_joined[0] >= 0:
         m.run_flow[m.bearings_joined[0]] += lost
-    velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
+    velocity_defect(m, dim, given.after, given.coefficient_rate, given.offset_rate)
     end_rates(m, dim, m.rub_rate)
     t = m.bearings_spring.shape[1]
     for i in range(m.bearings_friction.size):
@@ -150,4 +150,4 @@ def _record_joints(m: Memory, given: Given) -> None:
         m.rub_mu[row] = -m.rub_mu[row]
         for q in range(m.rub_found.size):
             m.rub_mu[row] += m.rub_answer[q][m.at_velocities.size + row] * m.rub_found[q]
-    work_of_joints(m, m.rub_mu, 1.0, given.own_coefficient, given.own_offset)
+    work_of_joints(m, m.rub_mu, 1.0, given.coefficient_rate, given.offset_rate)

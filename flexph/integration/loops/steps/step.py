@@ -203,7 +203,7 @@ def _record(m: Memory, dim: int, parts: Parts, given: Given, i: int) -> None:
     if kinds.contact > 0:
         store_contacts(m, dim)
     energies(m, dim, m.run_new_energy)
-    velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
+    velocity_defect(m, dim, given.after, given.coefficient_rate, given.offset_rate)
     if kinds.friction > 0:
         m.rub_settles[0] = 1.0 if begins_to_stick(m, dim) else 0.0
     m.run_step_audit[0] = larger(m.run_step_audit[0], fabs(record_energy(m)))

@@ -21,4 +21,4 @@ cdef double rate_size(Memory* m, Mat v, Mat w, Vec du, Py_ssize_t c, Py_ssize_t 
 cdef void add_impulse(Memory* m, Py_ssize_t member, Py_ssize_t r, double impulse) noexcept nogil
 cdef void _add_impulse(Memory* m, Py_ssize_t c, Py_ssize_t r, double impulse, Mat change) noexcept nogil
 cdef double law_defect(Memory* m, Py_ssize_t dim, Py_ssize_t c) noexcept nogil
-cdef double own_response(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil
+cdef double diagonal_response(Memory* m, Py_ssize_t c, Py_ssize_t r) noexcept nogil

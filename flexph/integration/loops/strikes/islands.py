@@ -211,14 +211,14 @@ def _add_impulse(m: Memory, c: int, r: int, impulse: float, change: Array) -> No
 def law_defect(m: Memory, dim: int, c: int) -> float:
     """Defect [m/s] of the law of contact or bearing c, at its impulses and rates (see tests/samples/cones.py)."""
     normal = m.strike_impulse[0][c]
-    r = 1.0 / own_response(m, c, 0)
+    r = 1.0 / diagonal_response(m, c, 0)
     missed = fabs(normal - larger(normal - r * m.strike_rates[0][c], 0.0)) / r
     if friction_of(m, c) == 0.0:
         return missed
     along = 0.0
     square = 0.0
     for i in range(1, dim):
-        along = larger(along, own_response(m, c, i))
+        along = larger(along, diagonal_response(m, c, i))
     for i in range(1, dim):
         trial = m.strike_impulse[i][c] - m.strike_rates[i][c] / along
         square += trial * trial
@@ -229,7 +229,7 @@ def law_defect(m: Memory, dim: int, c: int) -> float:
     return missed
 
 
-def own_response(m: Memory, c: int, r: int) -> float:
+def diagonal_response(m: Memory, c: int, r: int) -> float:
     """Change D_rr of rate r of contact c by a unit impulse along it; 1 if that would be zero."""
     total = 0.0 if are_apart(m) else m.strike_own[r][c]
     for side in range(2 if are_apart(m) else 0):

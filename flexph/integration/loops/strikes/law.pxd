@@ -10,7 +10,7 @@ from ....numerics.loops.views cimport Vec, block, absolute_int, larger, larger_i
 from ..memory.memory cimport Memory
 from .bearings cimport friction_of
 from .bodies cimport are_apart
-from .islands cimport assemble, own_response, rows_of
+from .islands cimport assemble, diagonal_response, rows_of
 from libc.math cimport INFINITY
 
 cdef Py_ssize_t FEW

@@ -25,7 +25,7 @@ if not cython.compiled:
     from ..memory.memory import Memory
     from .bearings import friction_of
     from .bodies import are_apart
-    from .islands import assemble, own_response, rows_of
+    from .islands import assemble, diagonal_response, rows_of
 
 LARGEST = cython.declare(cython.Py_ssize_t, _LARGEST)
 
@@ -77,9 +77,9 @@ def _find_steps(m: Memory, out: Array, island: Island) -> None:
         c = m.strike_member[island.first + k]
         along = 0.0
         for i in range(1, island.rows):
-            along = larger(along, own_response(m, c, i))
+            along = larger(along, diagonal_response(m, c, i))
         out[k] = friction_of(m, c)
-        out[count + k] = 1.0 / own_response(m, c, 0)
+        out[count + k] = 1.0 / diagonal_response(m, c, 0)
         out[2 * count + k] = 1.0 / along if along > 0.0 else 1.0
 
 
@@ -88,7 +88,7 @@ def _is_uneven(m: Memory, first: int, count: int) -> bool:
     least = INFINITY
     largest = 0.0
     for k in range(count):
-        response = own_response(m, m.strike_member[first + k], 0)
+        response = diagonal_response(m, m.strike_member[first + k], 0)
         least = smaller(least, response)
         largest = larger(largest, response)
     return largest > UNEVEN * least

@@ -109,7 +109,7 @@ def end_impulses(m: Memory, dim: int, kinds: int, coefficient: Array, given: Giv
     """
     add_changes(m)
     if not are_apart(m):
-        work_of_joints(m, m.strike_held, 1.0, given.own_coefficient, given.own_offset)
+        work_of_joints(m, m.strike_held, 1.0, given.coefficient_rate, given.offset_rate)
         set_velocity_defect(m, dim, coefficient, given)
     if kinds > 0:
         record_struck(m, dim, settles)

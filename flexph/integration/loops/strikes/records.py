@@ -69,7 +69,7 @@ def end_part(m: Memory, dim: int) -> None:
 
 def set_velocity_defect(m: Memory, dim: int, coefficient: Array, given: Given) -> None:
     """Compute the velocity defect of joints and drives at the present state ``at``, and store it as ``run.defect``."""
-    velocity_defect(m, dim, coefficient, given.own_coefficient, given.own_offset)
+    velocity_defect(m, dim, coefficient, given.coefficient_rate, given.offset_rate)
     copy(m.run_new_defect, m.run_defect)
 
 
@@ -157,7 +157,7 @@ def _record(m: Memory, dim: int, kinds: int, given: Given, share: float, alone: 
         store_contacts(m, dim)
     end_part(m, dim)
     if not are_apart(m):
-        velocity_defect(m, dim, given.after, given.own_coefficient, given.own_offset)
+        velocity_defect(m, dim, given.after, given.coefficient_rate, given.offset_rate)
         record_gaps(m, given.h, given.after, given.offset)
         if alone:
             close_gaps(m, kinds > 1)

@@ -9,7 +9,7 @@ from ..memory.structures cimport Given
 from .bearings cimport scale_pressing, is_bearing, bearings_begin_to_stick, mark_bearings, rate_at_end
 from .bodies cimport are_apart, set_inverse_masses
 from .coupled cimport factor_at
-from .islands cimport own_response, find_islands, law_defect
+from .islands cimport diagonal_response, find_islands, law_defect
 from .law cimport prepare
 from .marks cimport CLOSES
 from .marks cimport OPEN

@@ -28,7 +28,7 @@ if not cython.compiled:
     from .bearings import bearings_begin_to_stick, is_bearing, mark_bearings, rate_at_end, scale_pressing
     from .bodies import are_apart, set_inverse_masses
     from .coupled import factor_at
-    from .islands import find_islands, law_defect, own_response
+    from .islands import diagonal_response, find_islands, law_defect
     from .law import prepare
     from .marks import CLOSES, OPEN, may_close
     from .newton_law import ROUGH, add_impulse_changes, begin_impulses, end_impulses, scale_of, solve_near
@@ -83,7 +83,7 @@ def _settle(m: Memory, dim: int, s: Striking, given: Given, islands: int) -> int
         c = m.strike_member[k]
         for i in range(dim):
             m.strike_rates[i][c] = rate(m, c, i)
-        scale = larger(scale, m.strike_impulse[0][c] * own_response(m, c, 0))
+        scale = larger(scale, m.strike_impulse[0][c] * diagonal_response(m, c, 0))
     if s.kinds > 0:
         rate_at_end(m)
     for i in range(islands):
