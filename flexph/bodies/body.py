@@ -132,7 +132,7 @@ class Port:
 class LoadPort:
     """Load port for a force density that is constant on each of k elements.
 
-    The force of an element acts on its mean displacement.
+    The force of an element does work on the mean displacement of the element.
 
     Parameters
     ----------
@@ -155,10 +155,11 @@ class LoadPort:
 class FaceSamples(NamedTuple):
     """Quadrature points of loaded faces of a nodal body.
 
-    ``points``, ``along`` and ``across`` are sparse matrices (q, k) from the k vectors of the body to the q points and
-    to both tangents there. The tangents are derivatives along orthonormal directions of the undeformed face, whose
-    cross product is the outward normal. In the plane there is one tangent, along the normal turned by 90°. ``areas``
-    (q,) are those of the undeformed faces, ``element`` (q,) are the elements of the load to which the points belong.
+    ``points``, ``along`` and ``across`` are sparse matrices (q, k) from the k points and directions of the nodes
+    (:func:`flexph.bodies.nodal_body.strain_places`) to the q quadrature points and to both tangents there. The tangents
+    are derivatives along orthonormal directions of the undeformed face, whose cross product is the outward normal. In
+    the plane there is one tangent, along the normal turned by 90°. ``areas`` (q,) are those of the undeformed faces,
+    ``element`` (q,) are the elements of the load to which the points belong.
     """
 
     points: Any
@@ -342,9 +343,10 @@ class Body(WithRecipe, Memo):
     def with_mass_factor(self, factor: Callable[[float], float] | Literal["input"]) -> Body:
         """Rigid body whose mass and inertia change with time, ``m(t) = a(t) m`` and ``J(t) = a(t) J``.
 
-        Mass leaves or arrives with the velocity of the body at that point, so that it exerts no force: with forces f
-        and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. The momentum and the energy of this mass leave
-        or arrive with it. Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does the work
+        Mass leaves or arrives with the velocity that the body has at the same point, and so exerts no force: with
+        forces f and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. The momentum and the energy of this
+        mass leave or arrive with it. Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does
+        the work
 
             (a₁ − a₀) ½ (H₀ + H₁),   H = ½ m |v|² + ½ ω·J ω − m g·r,
 

@@ -18,7 +18,7 @@ from ..numerics.memo import Memo, once
 
 
 class ElasticEnergy(Memo):
-    """Base class of elastic energies ½ σᵀCσ, with the strain rate D(u) u̇ = C σ̇, and of damping.
+    """Base class of the elastic energy ½ σᵀCσ of a body, with strain rate D(u) u̇ = C σ̇, and of its damping.
 
     The strain is at most quadratic, ``ε(u) = strain u + ½ weights (slopes u)²`` (the square entry by entry), so that
     ``D(u) = strain + weights diag(slopes u) slopes`` is linear in u. The compliance C (m, m) is symmetric positive
@@ -179,7 +179,7 @@ class Elasticity(ElasticEnergy):
 
 
 class LocalElasticity(ElasticEnergy):
-    """Base class of elastic energies with linear strain and so many stresses that products are evaluated in parts."""
+    """Base class of elastic energies with linear strain that compute their many stresses in parts, to save memory."""
 
     def parts(self, vectors: Array) -> Iterator[tuple[slice, Array]]:
         """Yield C⁻¹D₀V for vectors V (n, k) in parts: a slice of the stress coordinates, and its rows."""
@@ -223,9 +223,9 @@ class StressBasis:
 
 @dataclass(frozen=True, eq=False)
 class StressRows:
-    """Product ``rows`` S (r, k) of rows (r, m) with a matrix of stresses S (m, k), which acts on reduced stresses σ̂.
+    """Matrix ``rows`` S (r, k) that acts on reduced stresses σ̂, for ``rows`` (r, m) that act on the stresses σ = S σ̂.
 
-    Products with it are computed in parts.
+    S is the :class:`StressBasis` ``basis``, whose products are computed in parts.
     """
 
     rows: Any

@@ -22,7 +22,8 @@ RESULTANTS = 6
 class SectionStress:
     """Stresses (σ_xx, τ_xy, τ_xz) at points of s sections as linear maps of their six resultants.
 
-    Each drawn piece of the line has a section at both ends, as resultants may jump between pieces.
+    They are the sections of a body drawn as a line. Each piece of the line has a section at both ends, as resultants
+    may jump between pieces.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ class SectionStress:
 
     @cached_property
     def _by_ring(self) -> tuple[Array, Array, Array]:
-        """Order (s,) of the sections by drawn outline; position of the first section and count for each outline."""
+        """Order (s,) that sorts the sections by drawn outline; for each outline the first place and the count."""
         order = np.argsort(self.ring, kind="stable")
         _, first, count = np.unique(self.ring[order], return_index=True, return_counts=True)
         return order, first, count
@@ -154,8 +155,8 @@ class NodeValues:
 
     ``first`` is the index of the first stress point of these cells, which have q points each. ``own`` (n, q) or (c, n,
     q) maps the values at the stress points of a cell to the values, at its nodes, of the polynomial through them.
-    ``corners`` (c, k) are the indices of the corners of each cell in the smooth field, and ``smooth`` (n, k)
-    interpolates from them to the nodes.
+    ``corners`` (c, k) are the indices of the corners of each cell among the corners at which a :class:`TensorField` has
+    its smooth field, and ``smooth`` (n, k) interpolates from the corners of a cell to its nodes.
     """
 
     first: int
@@ -168,7 +169,7 @@ class NodeValues:
 class TensorField:
     """Stress tensor (xx, yy, zz, xy, yz, xz) as linear maps of the stress coordinates σ.
 
-    :mod:`flexph.bodies.stresses` computes invariants and errors of it.
+    :mod:`flexph.bodies.stresses` computes invariants and error indicators of these stresses.
 
     Parameters
     ----------
@@ -256,7 +257,10 @@ class SectionMap:
     traction: Any | None
 
     def forces(self, sigma: Array, u: Array) -> Array:
-        """Forces and moments (F, M), (k, d + s), for stresses σ (k, m) and coordinates u (k, n), by virtual power."""
+        """Forces and moments (F, M), (k, d + s), for stresses σ (k, m) and coordinates u (k, n) at k times.
+
+        They follow from virtual power, the first formula of the class; ``traction`` is not used.
+        """
         forces = np.asarray((self.nodal @ sigma.T).T)
         if self.slopes.shape[0]:
             forces = forces + ((self.weights.T @ sigma.T) * (self.slopes @ u.T)).T @ self.lever

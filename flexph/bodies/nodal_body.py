@@ -20,11 +20,11 @@ from .split_body import SplitBody
 
 
 class PointLaw(NamedTuple):
-    """Strain rows of a nodal body that have a nonlinear law, at k points.
+    """Stored energy of a nonlinear law for strains of a nodal body, at k integration points.
 
-    ``rows`` (k, c) are the indices of the c strain rows of each point; the rows are strains times volumes. ``volume``
-    (k,) are the volumes of the points [m³], for rods their lengths [m]. ``law`` is the stored energy per volume, see
-    :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
+    ``rows`` (k, c) are the indices, among the strains of the body, of the c strains of each point; they are multiplied
+    by volumes. ``volume`` (k,) are the volumes of the points [m³], for rods their lengths [m]. ``law`` is the stored
+    energy per volume, see :class:`flexph.discrete_gradients.stored_energies.StoredEnergy`.
     """
 
     rows: Array
@@ -51,9 +51,9 @@ class BodyFlow(NamedTuple):
 class Pieces(NamedTuple):
     """Elements along a rod or cable, which may break.
 
-    ``borders`` (E + 1,) [m] are the lengths at which elements begin and end, and ``shares`` (E, m) the shares of
-    elements in strain rows: a row at the border of two elements of a cable belongs to both in part. ``axial`` (k,) are
-    the indices of the rows of axial strain, whose stresses are tensions.
+    ``borders`` (E + 1,) [m] are the lengths at which elements begin and end. ``shares`` (E, m) are the shares of the
+    elements in the stiffness of each of the m strains: a strain at the border of two elements of a cable belongs to
+    both in part. ``axial`` (k,) are the indices of the axial strains, whose stresses are tensions.
     """
 
     borders: Array
@@ -129,12 +129,12 @@ class DirectorStrain(ElasticEnergy):
 
     @once
     def slopes(self) -> Any:
-        """Slopes of the strains: none, an empty matrix."""
+        """Empty matrix (0, 0), as the strains have no quadratic terms in flexible coordinates."""
         return no_entries(0, 0)
 
     @once
     def weights(self) -> Any:
-        """Weights of the slopes: none, a matrix without columns."""
+        """Weights (m, 0) of the quadratic terms, of which there are none."""
         return no_entries(self.size, 0)
 
 
@@ -229,7 +229,7 @@ class NodalBody(WithRecipe, Memo):
 
     @once
     def turning(self) -> int:
-        """Number of nodes that turn, which come first."""
+        """Number of nodes that turn; they come before the points without rotation."""
         return sum(frame.turns for frame in self.frames)
 
     @property

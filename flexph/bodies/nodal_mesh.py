@@ -28,9 +28,9 @@ class MeshMaterial(NamedTuple):
 
 
 class MeshPort(NamedTuple):
-    """Port of a mesh: its nodes (k,), and sparse rows (d + s, N·d) from nodal displacements to its motion.
+    """Port of a mesh: its nodes (k,), and its motion as a sparse matrix ``rows`` (d + s, N·d) of nodal displacements.
 
-    The rows give its displacement and rotation. The nodes of a ``rigid`` port move as one rigid body.
+    The motion is the displacement and the rotation of the port. The nodes of a ``rigid`` port move as one rigid body.
     """
 
     nodes: Array
@@ -40,7 +40,7 @@ class MeshPort(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class NodalMesh:
-    """Finite-element mesh of a solid, whose N nodes are the points of its view.
+    """Finite-element mesh of a solid, whose N nodes are the points of the :class:`View` of its body.
 
     Attributes
     ----------

@@ -60,7 +60,7 @@ def named(bodies: Mapping[str, AnyBody]) -> NamedBodies:
 def frames_of(bodies: Mapping[str, AnyBody]) -> dict[str, Body]:
     """Frames of all bodies by name, in order.
 
-    Those of a body with several frames have an index, such as ``rod[3]``.
+    The name of a frame is that of its body, with an index if the body has several frames, such as ``rod[3]``.
     """
     frames: dict[str, Body] = {}
     for name, body in bodies.items():
@@ -140,7 +140,7 @@ def slope_of(name: str, direction: Array, bodies: Mapping[str, AnyBody]) -> Arra
 def find_place(name: str, bodies: Mapping[str, AnyBody]) -> tuple[int, Port]:
     """Index of the frame, and the port, for the name ``body.port`` of a port or of a load port.
 
-    For a port they are those of :func:`find_port`. For a load port the second result is a port at the centre of mass,
+    The result for a port is that of :func:`find_port`. A load port is represented by a port at the centre of mass,
     whose section turns with the frame of the body.
     """
     index, body, port = split_port(name, bodies)

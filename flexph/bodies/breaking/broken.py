@@ -61,9 +61,9 @@ def _known(body: NodalBody) -> dict[tuple[int, ...], NodalBody]:
 
 
 def _weakened(e: DirectorStrain, left: np.ndarray) -> DirectorStrain:
-    """Copy of an elastic energy with each strain row scaled by the share ``left`` (m,) of its elements that are intact.
+    """Elastic energy with the stiffness of each strain scaled by the share ``left`` (m,) of intact elements in it.
 
-    A row with the share 0 has no strain.
+    A strain with the share 0 vanishes.
     """
     size = sparse.diags_array(np.sqrt(np.where(left > 0.0, left, 1.0)))
     laws = []

@@ -20,13 +20,13 @@ DENSE_LIMIT = 30_000
 
 
 def stacked(forms: Sequence[Any]) -> Any:
-    """Matrix of the given matrices on top of each other, dense if it is small, else sparse."""
+    """Stack matrices on top of each other; the result is dense if it is small, else sparse."""
     whole = sparse.csr_array(sparse.vstack([_rows(form) for form in forms]))
     return whole.toarray() if np.prod(whole.shape) <= DENSE_LIMIT else whole
 
 
 def _rows(form: Any) -> Any:
-    """Sparse matrix in the CSR format of a matrix, which may be bordered (see :mod:`flexph.bodies.mean_axes`)."""
+    """Convert a matrix to the CSR format; it may be bordered (see :mod:`flexph.bodies.mean_axes`)."""
     return sparse.csr_array(form if isinstance(form, np.ndarray) or sparse.issparse(form) else form.toarray())
 
 
@@ -83,8 +83,9 @@ class FloatingBlocks(Memo):
 
     There are d dimensions, s spins, n flexible coordinates and m stresses. The mass integrals about P are contracted
     with ``cross(d)``, so that plane and space share the code. Velocities are in the order (v_P, ω, u̇). ``edges`` are
-    the first indices of the seven parts of the state, and its size. ``at`` are their slices by name, with "q" for the
-    first three parts and "w" for the velocities. Matrices that are returned are read-only.
+    the first indices of the seven parts of the state (see :class:`State`), then its size. ``at`` are the slices of the
+    parts by name, with "q" for the first three parts and "w" for the velocities. Matrices that are returned are
+    read-only.
     """
 
     def __init__(self, body: Body, gravity: Array, form: str, loads: tuple[LoadPort, ...] = ()) -> None:

@@ -1,4 +1,8 @@
-"""Single floating body in the coordinates of [flex]: body point P, body-frame velocities, relative axes."""
+"""Port-Hamiltonian system of a single floating body in the coordinates of [flex], and the coupling of two such bodies.
+
+Positions are those of the body point P, velocities are in body axes. Start with ``floating_body``; ``relative_axes``
+couples ports of two bodies.
+"""
 
 from __future__ import annotations
 

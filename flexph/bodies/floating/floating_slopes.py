@@ -177,7 +177,7 @@ class FloatingSlopes(Memo):
     # --- B
 
     def inputs(self, x: Array, f: Array) -> Array:
-        """Derivative ∂(B f)/∂x, as levers depend on u."""
+        """Derivative ∂(B f)/∂x for inputs f; it is not zero if the levers in B depend on u."""
         b = self.blocks
         slope = np.zeros((b.size, b.size))
         slope[b.at["omega"], b.at["u"]] = b.moving_levers.transposed(f)

@@ -70,7 +70,7 @@ class FreeOrFixed:
 
     @cached_property
     def _projector(self) -> tuple[Array, Array]:
-        """Matrices P = MR and Q = R(RᵀMR)⁻¹: QPᵀ projects displacements, PQᵀ forces on rigid motions R."""
+        """Matrices P = MR and Q = R(RᵀMR)⁻¹: QPᵀ projects displacements, and PQᵀ forces, onto rigid motions R."""
         moved = self.mass @ self.rigid
         return moved, np.linalg.solve(self.rigid.T @ moved, self.rigid.T).T
 

@@ -40,7 +40,7 @@ def dense_shapes(given: Any, size: int) -> Array:
 
 
 def file_value(name: str, source: Any) -> Any:
-    """Matrix of a file if ``source`` is a path, else ``source`` itself; raises ValueError for an unreadable file."""
+    """Matrix in the file of the path ``source``, else ``source`` itself; raises ValueError for an unreadable file."""
     return _read(name, Path(source)).matrix if isinstance(source, str | Path) else source
 
 
@@ -165,7 +165,7 @@ def nodal_mass(given: Any, order: NodalOrder) -> Any:
 
 
 def refuse_grounded(stiffness: Any, rigid: Array) -> None:
-    """Raise ValueError unless the stiffness K resists no rigid motion R: K R must be zero to printed digits."""
+    """Raise ValueError unless the stiffness K resists no rigid motion R: K R must vanish up to rounding in print."""
     force, size = np.abs(stiffness @ rigid), abs(stiffness) @ np.abs(rigid)
     share = np.divide(force, size, out=np.zeros_like(force), where=size > 0.0)
     if share.max() > PRINTED:

@@ -33,8 +33,8 @@ class ForeignModel:
     """Model from another program: nodes X (N, d), nodal mass m (N, N), shapes Φ (N·d, k), their stiffness ΦᵀKΦ (k, k).
 
     The shapes and rotations of ``ports`` are maps of nodal displacements. Damping is ``viscous`` (k, k) or None, and
-    ``proportional`` (α, β). ``cells`` and ``stresses`` are for export. ``given`` is True if the shapes come from the
-    other program, False if they were computed.
+    ``proportional`` to mass and stiffness with (α, β). ``cells`` and ``stresses`` are for export. ``given`` is True if
+    the shapes come from the other program, False if they were computed.
     """
 
     nodes: Array
@@ -76,7 +76,7 @@ class ForeignModel:
         return int(self.nodes.shape[1])
 
     def _rows(self, rows: Any) -> Any:
-        """Sparse rows that act on the coordinates u, from rows that act on nodal displacements."""
+        """Sparse matrix (r, k) that acts on the coordinates u, from one (r, N·d) that acts on nodal displacements."""
         return sparse.csr_array(rows @ self.shapes)
 
     def _inertia(self) -> Inertia:
