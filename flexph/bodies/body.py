@@ -344,8 +344,8 @@ class Body(WithRecipe, Memo):
         """Rigid body whose mass and inertia change with time, ``m(t) = a(t) m`` and ``J(t) = a(t) J``.
 
         Mass leaves or arrives with the velocity that the body has at the same point, and so exerts no force: with
-        forces f and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. The momentum and the energy of this
-        mass leave or arrive with it. Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does
+        forces f and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. The mass takes its momentum and
+        its energy along. Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does
         the work
 
             (a₁ − a₀) ½ (H₀ + H₁),   H = ½ m |v|² + ½ ω·J ω − m g·r,

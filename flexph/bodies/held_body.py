@@ -83,14 +83,14 @@ class HeldBody(Memo):
     def _dense_solver(self) -> Callable[[], Solve] | None:
         """Function that factors the stiffness K and returns a solver; None if K is not formed.
 
-        Large K can be freed before the factorisation, as with PARDISO the function keeps their upper triangle only.
+        With PARDISO the function keeps the upper triangle of K only: a large K can then be freed before it is factored.
         """
         stiffness = self.elastic.stiffness()
         return None if stiffness is None else prepared_solver(stiffness)
 
     @once
     def _sparse_solver(self) -> Solve | None:
-        """Solver with the stiffness K, if stresses are many and local; else None."""
+        """Solver of K u = f by the factored stiffness K, if stresses are many and local; else None."""
         prepared = self._dense_solver()
         try:
             return None if prepared is None else prepared()
@@ -156,10 +156,10 @@ class HeldBody(Memo):
         return vibration.shapes[:n].real
 
     def derivatives(self, vectors: Array, count: int) -> Array:
-        """Modal derivatives: static responses ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)`` to the quadratic strains of pairs.
+        """Modal derivatives: static responses ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)`` to quadratic strains.
 
-        s_i are the slopes of ``vectors`` (n, k). The result has the ``count`` leading directions of all pairs in the
-        norm of strain energy, with vectors scaled as in :meth:`pair_strains`.
+        s_i are the slopes of ``vectors`` (n, k), scaled as in :meth:`pair_strains`. The result (n, count) spans the
+        ``count`` leading directions, by strain energy, of the responses u_ij to all pairs i ≤ j of vectors.
         """
         strains = self.pair_strains(vectors)
         moved = self.response(np.zeros((len(vectors), strains.shape[1])), strains)
@@ -171,10 +171,11 @@ class HeldBody(Memo):
         return moved @ weights[:, leading] / np.sqrt(energy[leading])
 
     def pair_strains(self, vectors: Array) -> Array:
-        """Quadratic strains W(s_i ∘ s_j) of all pairs i ≤ j of vectors (n, k), with their slopes s_i, (m, pairs).
+        """Quadratic strains W(s_i ∘ s_j) of all pairs i ≤ j of vectors (n, k) with the slopes s_i, (m, pairs).
 
-        Vectors are scaled by their response to forces of equal magnitude, i.e. by 1/ω² if the vectors are modes in [m],
-        so that low modes count most (for the crank-slider, this needs fewer derivatives than vectors of equal energy).
+        Strains of two different vectors, i < j, are multiplied by √2. Vectors are scaled by their response to forces of
+        equal magnitude, i.e. by 1/ω² if the vectors are modes in [m], so that low modes count most (for the
+        crank-slider, this needs fewer derivatives than vectors of equal energy).
         """
         stretch = self.strain @ vectors
         energy = np.einsum("mk,mk->k", stretch, self.elastic.stiffness_of_stress @ stretch)
@@ -184,7 +185,7 @@ class HeldBody(Memo):
         return self.elastic.weights @ (np.where(i == j, 1.0, np.sqrt(2.0)) * slopes[:, i] * slopes[:, j])
 
     def ritz(self, vectors: Array) -> Array:
-        """Basis T of the span of vectors (n, k) with TᵀMT = m, the mass of the body, and TᵀKT diagonal, ascending.
+        """Basis T of the span of vectors (n, k) with TᵀMT = m1, m the mass of the body, and TᵀKT diagonal, ascending.
 
         Vectors that depend on earlier ones are left out.
         """
@@ -199,7 +200,7 @@ class HeldBody(Memo):
 
 
 def principal(stiffness: Array) -> Array:
-    """Orthogonal matrix (k, k) that diagonalises a stiffness, in ascending order; small entries stay accurate."""
+    """Eigenvectors (k, k) of a stiffness, by ascending eigenvalues; accurate for small eigenvalues, too."""
     size = np.sqrt(stiffness.diagonal())
     scaled = stiffness / np.outer(size, size)
     _, part = connected_components(np.abs(scaled) > SILENT)  # e.g. the two planes of a beam, which must not mix
@@ -234,13 +235,13 @@ class AtRest:
 
 
 def inertia_forces(body: Body) -> tuple[Array, Array]:
-    """Loads (k, n) on the coordinates u by the inertia of unit rigid motions about P, and bounds (k,) of them.
+    """Loads (k, n) on the coordinates u by the inertia of unit rigid motions about P, and factors (k,) of their bounds.
 
         ∫ρφ,  ∫ρ X × φ,  ∫ρ φᵀB_ab X with B_ab = sym(cross_aᵀ cross_b), a ≤ b
 
     The motions are d accelerations, s angular accelerations, and s(s + 1)/2 products of spins (centrifugal loads). The
     signs of the loads are arbitrary. These are all inertia forces of the undeformed body, as a spin about another point
-    differs by an acceleration. On a coordinate with the mass M_kk they are at most √M_kk times the bound
+    differs by an acceleration. On coordinate j with the mass M_jj a load is at most √M_jj times its factor
     (Cauchy-Schwarz inequality).
     """
     c, second = contract(body.inertia, about_centre=False), np.trace(body.inertia.second)

@@ -178,7 +178,7 @@ class Contractions(Memo):
 
     @once
     def N(self) -> tuple[Any, ...]:
-        """Forms N_a = ∫ρφᵀcross_a φ, s matrices (n, n)."""
+        """Matrices N_a = ∫ρφᵀcross_a φ (n, n), skew, one for each spin axis a = 1 … s."""
         return tuple(self._weighted(form) for form in cross(self.inertia.dim))
 
     @once

@@ -326,10 +326,10 @@ def diverging_spins(held: HeldBody, vectors: Array) -> tuple[Array, Array]:
 
 
 def lost_share(held: HeldBody, vectors: Array, stresses: Array) -> float:
-    """Share of the quadratic strains of pairs of vectors (n, k) that do no work on any of the ``stresses`` (m, r).
+    """Share of quadratic strains, by their strain energy, that does no work on any of the ``stresses`` (m, r).
 
-    It is measured by the strain energy, with vectors scaled as in :meth:`HeldBody.pair_strains`; 0 without such
-    strains.
+    The strains are those of all pairs of ``vectors`` (n, k), see :meth:`HeldBody.pair_strains`. The share is 0 if they
+    are zero.
     """
     strain = held.pair_strains(vectors)
     whole = float(np.sum(strain * (held.elastic.stiffness_of_stress @ strain)))

@@ -36,7 +36,8 @@ Fields = Literal["none", "shape", "stresses"]
 def save_reduced(body: Body, path: str | Path, *, fields: Fields = "shape") -> None:
     """Write a reduced body (:func:`reduce_body`) as HDF5: mass integrals, elasticity, damping, ports, loads, sections.
 
-    Runs of the body read back agree to round-off. Fields that are not saved raise an error when they are needed. The
+    Runs with the body that is read back agree to round-off with those of the saved body. A use of fields that were not
+    saved raises an error. The
     file is written completely or not at all.
 
     Parameters

@@ -1,7 +1,7 @@
-"""Stresses of bodies: fields of a tensor, stresses at points, and the largest value in each cell.
+"""Stress tensors, von Mises and principal stresses at the stress points of bodies, and the largest value in each cell.
 
-Pictures, reports, envelopes, files and sensors evaluate stresses at these points: in a linear solid the points of its
-stress coordinates, in a plate those of its moments, at both faces, in a solid of finite strain the points of its
+Pictures, reports, envelopes, files and sensors take stresses from here. Stress points are, in a linear solid the points
+of its stress coordinates, in a plate those of its moments, at both faces, in a solid of finite strain the points of its
 strains (Cauchy stress), and in a beam or rod points of the sections at both ends of each drawn piece.
 """
 
@@ -26,7 +26,7 @@ _MATRIX = np.array([[0, 3, 5], [3, 1, 4], [5, 4, 2]])
 
 @checked
 def tensors(rows: Any, sigma: Array) -> Array:
-    """Stress tensors from stress coordinates, by rows of a :class:`TensorField`.
+    """Stress tensors from stress coordinates, by one of the matrices of a :class:`TensorField` (``rows``).
 
     Parameters
     ----------
@@ -381,7 +381,7 @@ def numbers_of(body: AnyBody) -> int:
 
 
 def times_to_look_at(bodies: Iterable[AnyBody], count: int) -> Array:
-    """Indices of those of ``count`` times at which stresses are evaluated: all, or evenly spaced ones if too many."""
+    """Indices of the times, among ``count``, at which stresses are evaluated; evenly spaced if all take too long."""
     most = max(FEWEST, LOOKED // max(sum(numbers_of(body) for body in bodies if body.stress_size), 1))
     return np.arange(count) if count <= most else np.linspace(0, count - 1, most).round().astype(int)
 

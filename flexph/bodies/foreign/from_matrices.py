@@ -38,7 +38,7 @@ SINGULAR = "stiffness must be positive definite up to rigid motions, but is not 
 
 
 class FreeOrFixed:
-    """Model M ü + K u = f of nodal displacements u, clamped at ``fixed`` degrees of freedom or, without any, free.
+    """Model M ü + K u = f of nodal displacements u, clamped at the degrees of freedom ``fixed``, or free without these.
 
     A free model deforms without mean motion, RᵀMu = 0 for the rigid motions R (n, d + s), and a force is balanced by
     the inertia forces of the rigid motion it causes (inertia relief).
