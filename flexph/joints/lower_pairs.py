@@ -302,7 +302,8 @@ def cylindrical(
 ) -> Connection:
     """Cylindrical joint along and about one axis: ``0 = x₂·(p₁ − p₂) = y₂·(p₁ − p₂) = a₁·x₂ = a₁·y₂``.
 
-    It leaves two relative freedoms. Over a step the constraint force is perpendicular to the mean axis of the second
+    a₁ is the axis in the first section; x₂, y₂ are perpendicular to the axis in the second one. The joint leaves two
+    relative freedoms. Over a step the constraint force is perpendicular to the mean axis of the second
     section; exchanging the ports therefore changes the motion by the square of the step.
 
     Parameters
@@ -423,7 +424,7 @@ def planar(
 ) -> Connection:
     """Planar joint: the first section glides on a plane of the second, ``0 = n₂·(p₁ − p₂) = n₁·x₂ = n₁·y₂``.
 
-    It leaves three relative freedoms.
+    The normals n₁ and n₂ stay parallel; x₂, y₂ are perpendicular to n₂. The joint leaves three relative freedoms.
 
     Parameters
     ----------

@@ -34,9 +34,9 @@ Directions = Sequence[Sequence[float]]
 def shaft_axes(
     axis: Sequence[float] | None, second_axis: Sequence[float] | None, carrier_axes: Directions | None
 ) -> tuple[Axes | None, Axes | None]:
-    """Axes of two shafts, from what a user gave: for each its axis in its own section, and in that of the carrier.
+    """Axes of two shafts, from what a user gave: for each shaft its axis in its own section and in that of the carrier.
 
-    Both are None without ``axis``, as in the plane.
+    The results of both shafts are None without ``axis``, as in the plane.
     """
     if axis is None:
         if second_axis is not None or carrier_axes is not None:
@@ -57,9 +57,9 @@ def shaft_axes(
 def turn_of(
     port: str, carrier: PortName, dim: int, *, kind: str, axes: Axes | None, weight: float = 1.0
 ) -> tuple[Weighed, Weighed]:
-    """Terms of w θ̇, with the angle θ of the section at ``port`` relative to that at ``carrier``.
+    """Two constraint terms whose sum is w θ̇, with w = ``weight``; in space they are about ``axes``.
 
-    w is ``weight``.
+    θ is the angle of the section at ``port`` relative to that at ``carrier``.
     """
     sine, cosine = planar_or_about(port, carrier, dim, kind=kind, axes=axes)
     return turning(sine, cosine, weight)

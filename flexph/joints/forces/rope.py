@@ -22,7 +22,7 @@ from ..rows.vectors import GROUND, Direction, Ground, PortName, unit
 
 @dataclass(frozen=True, init=False)
 class Sheave:
-    """Sheave that a :func:`rope` passes without friction, or at its end a turning disc or drum that it grips.
+    """Sheave that a :func:`rope` passes without friction, or a turning disc or drum at the end of a rope that grips it.
 
     Parameters
     ----------
@@ -92,8 +92,8 @@ def rope(
     """Massless rope through eyes and over sheaves without friction: tension k(L − L₀) where L > L₀, else none.
 
     The length L is the sum of the straight spans and of the arcs on the sheaves. The rope slips freely, so that its
-    tension is the same everywhere. Its extension x = L − L₀ is a state, with the energy ``½ k max(x, 0)²``. Its change
-    over a step is exact: the energy balance and both momenta hold to round-off at any step size.
+    tension is the same everywhere. Its extension x = L − L₀ is a state, with the energy ``½ k max(x, 0)²``. The
+    increment of x over a step is exact: the energy balance and both momenta hold to round-off at any step size.
 
     A rope may begin and end on a turning disc that it grips, a drum or pulley: its tension turns the disc, and the disc
     winds it up. A belt, or a rope over a traction sheave, is several ropes, one for each span between gripped discs.

@@ -165,7 +165,7 @@ def torsion_spring(
 def _port(first: str, law: SpringLaw | None) -> Input | None:
     """External port of a spring whose stiffness an input sets; None for other springs.
 
-    ``first`` is its first port.
+    ``first`` is the first port of the spring.
     """
     return Input("factor", first) if isinstance(law, ElasticLaw) and law.is_controlled else None
 
@@ -175,8 +175,8 @@ def check_rates(
 ) -> tuple[float, float | Relation | ScheduledRelation]:
     """Stiffness and damping of a spring-damper after their checks.
 
-    Raises ValueError for negative ones, for a stiffness together with a law, and if there is neither stiffness, damping
-    nor law.
+    Raises ValueError for negative values, for a stiffness together with a law, and if there is neither stiffness,
+    damping nor law.
     """
     rates = check.not_negative("stiffness", stiffness), damping_of("damping", damping)
     if check_law("law", law, by_input=True) is not None and rates[0]:

@@ -1,5 +1,6 @@
-"""Rows of joints: points, directions, products of them, and laws of time.
+"""Constraint rows, springs, dampers and slips of joints, as functions of scalar products of world vectors.
 
-A joint is a list of constraint rows. This package defines rows by products of vectors, and does not import bodies.
+Read ``vectors`` (points, directions and their products) first, then ``laws`` (constraint rows of products) and
+``connection`` (a joint as a list of rows). The package does not import bodies.
 Imports: drawing, kernels.surfaces, laws, numerics, units.
 """

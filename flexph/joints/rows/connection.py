@@ -249,7 +249,7 @@ class Connection(PickledByCall):
 
     @property
     def owners(self) -> list[str]:
-        """Names of the bodies to which its ports belong, without the ground."""
+        """Names of the bodies to which the ports of the connection belong, without the ground."""
         return [port.partition(".")[0] for port in self.ports if isinstance(port, str)]
 
     @property
@@ -289,7 +289,7 @@ class Connection(PickledByCall):
 
 
 def is_controlled_friction(form: Form) -> bool:
-    """True if an input sets the factor of the friction of a form."""
+    """True if an input sets the factor of the friction in a :class:`Form`."""
     laws = [gap.law for gap in form.gaps] + ([] if form.group is None else [form.group.law])
     factors = [getattr(law, "friction_factor", None) for law in laws]
     factors += [m.damping.factor for m in form.measures if isinstance(m.damping, ScheduledRelation)]
@@ -407,7 +407,7 @@ def owned_measures(connections: Sequence[Connection]) -> list[tuple[Connection, 
 
 
 def measures(connections: Sequence[Connection]) -> Iterator[tuple[str, Measure]]:
-    """Yield the name and measure of each spring-damper, in the order of the kernels."""
+    """Yield the name and measure of each spring-damper, sorted by kind as in :func:`owned_measures`."""
     for c, m in owned_measures(connections):
         yield (f"{c.name}: {m.name}" if m.name else c.name), m
 

@@ -154,8 +154,8 @@ class Contact(RowLaw):
 class CurveShape:
     """Curve through K points P_k of a body, and the point P that slides on it, as products D_j·(P − P_k).
 
-    The D_j are the d axes of the body's section; the products are d rows of K. ``at`` are the values of the curve
-    coordinate s at the points; each polynomial piece has ``degree`` + 1 of them.
+    The D_j are the d axes of the body's section; ``products`` are d rows, one for each axis, of K entries. ``at`` are
+    the values of the curve coordinate s at the points; each polynomial piece has ``degree`` + 1 of them.
     """
 
     products: tuple[tuple[Product, ...], ...]
@@ -205,7 +205,7 @@ class PlaceOnCurve(PointOnCurve):
 
 @dataclass(frozen=True)
 class Distances(ProductLaw):
-    """Law ``0 = Σ w d − κ`` of distances d of contacts that are closed at rest; the value is κ [m].
+    """Law ``0 = Σ w d − κ`` of the ``distances`` d of closed contacts, with ``weights`` w; the value is κ [m].
 
     See :mod:`flexph.kernels.contacts.distances`.
     """

@@ -37,7 +37,7 @@ def friction_of_sliding(name: str, given: Any) -> Friction:
 def resists_turning(
     first: str, second: PortName, axes: Axes | None, friction: Friction, *, pressing: int = 0, name: str = ""
 ) -> Resistance:
-    """Friction of a joint against rotation about an axis: measures, and for dry friction the sliding faces.
+    """Friction of a joint against rotation about an axis: its measures and, if it is dry, its :class:`Bearing`.
 
     ``axes`` are None in the plane. Without friction there are no measures. The multipliers of the first ``pressing``
     rows of the joint are its force.
@@ -54,7 +54,7 @@ def resists_turning(
 def resists_sliding(
     first: str, second: PortName, direction: Direction, friction: Friction, *, pressing: int = 0, name: str = ""
 ) -> Resistance:
-    """Friction of a joint against sliding along a direction of the second section: measures, and sliding faces if dry.
+    """Friction of a joint against sliding along a direction of the second section: measures, and a :class:`Bearing`.
 
     Without friction there are no measures. The multipliers of the first ``pressing`` rows of the joint are its force.
     """
@@ -67,7 +67,7 @@ def resists_sliding(
 
 
 def resists_along_curve(friction: Friction, *, pressing: int) -> tuple[tuple[Slip, ...], Bearing | None]:
-    """Friction of a port against sliding along its curve: slips, or for dry friction the sliding faces.
+    """Friction of a port against sliding along its curve: slips or, for dry friction, a :class:`Bearing`.
 
     Both are empty without friction. The multipliers of the first ``pressing`` rows of the joint are its force.
     """

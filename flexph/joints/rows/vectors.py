@@ -60,7 +60,7 @@ class BodyVector:
 class Vector:
     """World vector ``plus − minus + fixed``, of two body vectors and one fixed in the world.
 
-    Each of them may be None.
+    Each of the three may be None, which counts as zero.
     """
 
     plus: BodyVector | None = None
