@@ -21,17 +21,17 @@ NEAR = 1e-4
 
 @dataclass(frozen=True)
 class CreepLaw:
-    """Force of a rolling wheel against its slip velocity s = (along, across), and spin, at a rolling speed V.
+    """Force of a rolling wheel against its slip velocity s = (along, across) and its spin, at a rolling speed V.
 
         F = −p q(x)/V,    p = C s,    x = |(p₁, p₂)|/(V μN),    V not below the least speed
 
     with C = diag(c₁, c₂), q(0) = 1 and x q(x) ≤ 1, so that F is −c_i s_i/V for small slips and at most μN. A law with
     spin has a third slip, the angular velocity about the normal, and a third force, a moment, with C₃₃ = c₃ and
-    C₂₃ = −C₃₂ = c₂₃. The power −Σ c_i s_i² q/V is never positive. Such laws are made by
+    C₂₃ = −C₃₂ = c₂₃. The power −Σ c_i s_i² q/V is never positive. Creep laws are made by
     :func:`creep` and :func:`magic_formula`.
 
-    A law that depends on the wheel load N contains μ only, and :meth:`under` gives the law with the limit μN, whose
-    force is zero if N is zero.
+    A law that depends on the wheel load N contains μ only, and :meth:`under` gives the law with the limit μN for a
+    load; its force is zero if N is zero.
 
     Parameters
     ----------

@@ -37,16 +37,16 @@ WEIGHTS = (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 
 
 class OutOfRange(ValueError):
-    """Error of a law that is not defined at an extension."""
+    """Error for an extension at which an elastic law is not defined, such as that of a fully compressed gas column."""
 
 
 @dataclass(frozen=True)
 class ElasticLaw(PickledByCall):
-    """``F = V'(x)`` of an extension x [m or rad], with the stored energy V(x) [J].
+    """Elastic law ``F = V'(x)`` of a spring with the extension x [m or rad] and the stored energy V(x) [J].
 
-    It is made by :func:`potential`, :func:`polynomial`, :func:`bilinear`, :func:`backlash`, :func:`one_sided`,
-    :func:`table`, :func:`gas_spring`, :func:`gravitation`, :func:`scheduled` and :func:`controlled`. The extension
-    x of a spring with a law is a state with the stored energy V: ``E = 1, z = V'(x)``.
+    Elastic laws are made by :func:`potential`, :func:`polynomial`, :func:`bilinear`, :func:`backlash`,
+    :func:`one_sided`, :func:`table`, :func:`gas_spring`, :func:`gravitation`, :func:`scheduled` and :func:`controlled`.
+    The extension x of a spring with a law is a state with the stored energy V: ``E = 1, z = V'(x)``.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class ElasticLaw(PickledByCall):
 
     @property
     def varies(self) -> bool:
-        """True if its energy has a factor that changes with time."""
+        """True if the energy has a factor that a function of time or an input sets."""
         return self.factor is not None or self.is_controlled
 
     def energy(self, extension: Any) -> Any:
@@ -109,7 +109,8 @@ class ElasticLaw(PickledByCall):
     def scale(self) -> float:
         """Size of the stiffness of the law, as a scale for its forces; zero if it is not known.
 
-        It is the largest magnitude of the stiffness at x = 0 and at the bases of the pieces.
+        It is the largest magnitude of the stiffness at x = 0 and, for a piecewise polynomial, at the bases of the
+        pieces.
         """
         with np.errstate(all="ignore"):
             try:
@@ -420,7 +421,7 @@ def gas_spring(force: float, *, column: float, exponent: float = 1.0) -> Elastic
 @quantities(strength=("N*m^2",))
 @checked
 def gravitation(strength: float) -> ElasticLaw:
-    """Make the law of attraction between two points, ``F = μ/x²`` with V = −μ/x; the spring has ``length=0``.
+    """Make the law of attraction between two points, ``F = μ/x²`` with V = −μ/x; give its spring ``length=0``.
 
     Parameters
     ----------
@@ -487,10 +488,11 @@ def scheduled(law: float | ElasticLaw | Relation, factor: Callable[[float], floa
 
         F = ½ (a₀ + a₁) (V₁ − V₀)/(x₁ − x₀),   work ½ (a₁ − a₀) (V₀ + V₁)
 
-    Their sum is the change of the stored energy at any step; the ledger records the work under the name of the spring.
+    F (x₁ − x₀) and this work add up to the change of the stored energy, whatever the step; the ledger records the work
+    under the name of the spring.
     The factor may jump between two steps, or vanish.
 
-    A relation needs ``a ≥ 0`` and has the mean factor in each step: only its loss changes.
+    A relation needs ``a ≥ 0`` and is multiplied by the mean factor in each step. A change of its factor does no work.
 
     Parameters
     ----------
@@ -550,8 +552,8 @@ def controlled(law: float | ElasticLaw | Relation) -> ElasticLaw | ScheduledRela
 
         F = ½ (a₀ + a₁) (V₁ − V₀)/(x₁ − x₀),   work ½ (a₁ − a₀) (V₀ + V₁)
 
-    A relation, such as that of a brake or an adjustable damper, has the mean factor in each step. Only its loss
-    changes, and its port does no work.
+    A relation, such as that of a brake or an adjustable damper, is multiplied by the mean factor in each step. Its port
+    does no work.
 
     Parameters
     ----------

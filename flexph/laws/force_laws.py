@@ -16,11 +16,11 @@ REACH = 1e-6
 
 @dataclass(frozen=True)
 class ForceLaw(PickledByCall):
-    """``F(x, v, t)`` of the extension x [m or rad], its rate v and the time t; positive where it pulls [N or N m].
+    """Spring force F(x, v, t) [N or N m] of the extension x [m or rad], its rate v and the time t; positive in tension.
 
-    It stores no energy. In a step it is evaluated at the mean extension, the mean rate and the middle time, and does
-    the work −F Δx on the mechanism. The ledger records energy that the force absorbs (F v > 0) as dissipation of its
-    element, and energy that it supplies as work under the same name.
+    The law stores no energy. In a step the force is evaluated at the mean extension, the mean rate and the middle time,
+    and does the work −F Δx on the mechanism. The ledger records energy that the force absorbs (F v > 0) as dissipation
+    of its element, and energy that it supplies as work under the same name.
 
     Parameters
     ----------

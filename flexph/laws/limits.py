@@ -16,7 +16,7 @@ Piece = tuple[float, tuple[float, ...]]
 def beyond(law: ElasticLaw, lower: float, upper: float) -> ElasticLaw:
     """Law of a coordinate q with stops at its limits, from the law V of one stop.
 
-    It is V(q − upper) above, V(lower − q) below, and has no force between.
+    The energy is V(q − upper) above ``upper`` and V(lower − q) below ``lower``; between the limits there is no force.
 
     Parameters
     ----------

@@ -317,7 +317,7 @@ def damping_of(name: str, given: Any) -> float | Relation | ScheduledRelation:
 
 
 def resisting(name: str, given: Any) -> float | Relation:
-    """Coefficient or relation from the argument ``name``, after its check.
+    """Damping or friction, a coefficient or a relation, from the argument ``name``, after its check.
 
     A viscous relation becomes its coefficient.
     """

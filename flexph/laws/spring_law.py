@@ -13,7 +13,7 @@ SpringLaw = ElasticLaw | ForceLaw | HysteresisLaw
 
 
 def check_law(name: str, given: Any, *, by_input: bool = False) -> SpringLaw | None:
-    """Law from the argument ``name``, after the check that it is a law of springs or None; raises ValueError otherwise.
+    """Return the law from the argument ``name``; raises ValueError unless it is a law of springs or None.
 
     Laws with a factor set by an input are admitted only if ``by_input``.
     """
