@@ -36,9 +36,9 @@ def body_basis(
 ) -> Array:
     """Basis T (n, k) of the deformation of a body, ``u = T û``, with TᵀMT = m1, TᵀKT = m diag(ω²), ω ascending.
 
-    M is the mass matrix of the deformation with P at rest, K = D₀ᵀC⁻¹D₀ the stiffness at u = 0, m the mass of the body,
-    and ω are angular frequencies. The coordinates û are lengths [m]: root mean square displacements, weighted by mass.
-    T spans, in this order (dependent vectors are left out):
+    M is the mass matrix of the deformation with the frame at rest, K = D₀ᵀC⁻¹D₀ the stiffness at u = 0, m the mass of
+    the body, and ω are angular frequencies. The coordinates û are lengths [m]: root mean square displacements, weighted
+    by mass. T spans, in this order (dependent vectors are left out):
 
     - ``static``: the static responses to unit forces and torques at named ports (equivalently, to unit displacements
       and rotations: constraint modes), and to uniform loads at named load ports;
@@ -48,9 +48,9 @@ def body_basis(
       (geometric stiffness, O. Wallrapp, Mech. Struct. Mach. 22 (1994));
     - ``modes``: the lowest vibration modes;
     - ``derivatives``: for a body with von Kármán strain, the static responses to the quadratic strains of pairs of the
-      vectors above, ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)``, compressed to the given number of vectors (modal derivatives: S.
-      R. Idelsohn, A. Cardona, Comput. Methods Appl. Mech. Engrg. 49 (1985)). They describe the shortening due to
-      bending.
+      vectors above, ``K u_ij = −D₀ᵀC⁻¹W(s_i ∘ s_j)`` with their slopes s_i and the weights W of :class:`Elasticity`,
+      compressed to the given number of vectors (modal derivatives: S. R. Idelsohn, A. Cardona, Comput. Methods Appl.
+      Mech. Engrg. 49 (1985)). They describe the shortening due to bending.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class SectionStress:
         return axial, along_y**2 + along_z**2
 
     def axial(self, sigma: Array) -> Array:
-        """Axial stress (k, rings, c) at the c corners of each drawn outline; where two pieces meet it is their mean."""
+        """Axial stress (k, rings, c) at the c corners of each drawn outline; the mean of both pieces where two meet."""
         values = _mapped(self.corners, self.of(sigma))
         return np.add.reduceat(values[:, self._by_ring[0]], self._by_ring[1], axis=1) / self._by_ring[2][:, None]
 

@@ -183,7 +183,7 @@ class Contractions(Memo):
 
     @once
     def K(self) -> tuple[tuple[Any, ...], ...]:
-        """Forms K_ab = ∫ρφᵀB_ab φ with B_ab = sym(cross_aᵀcross_b), s × s matrices (n, n); K_ba is K_ab itself."""
+        """Matrices K_ab = ∫ρφᵀB_ab φ (n, n), B_ab = sym(cross_aᵀcross_b), for spin axes a, b; K_ba is K_ab itself."""
         B = square_of(cross(self.inertia.dim))
         upper = {(a, b): self._weighted(B[a][b]) for a in range(len(B)) for b in range(a, len(B))}
         return tuple(tuple(upper[min(a, b), max(a, b)] for b in range(len(B))) for a in range(len(B)))

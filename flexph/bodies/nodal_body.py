@@ -66,11 +66,12 @@ class DirectorStrain(ElasticEnergy):
     """Elastic energy ½ σᵀCσ of a nodal body whose strains are products of world vectors, ``Cσ = w Π m_i m_j − ε₀``.
 
     Each of the ``vectors``, sparse (v, k), is a weighted sum of the k points and directions of the nodes. Products Π
-    are those of pairs of vectors, ``first`` and ``second`` (p,). Strain row e is ``factor[e]`` w (by default 1) times
-    the product ``product[e]``, divided by the lengths of up to two directors: m = 1/length. Their squares are the
-    products ``directors[e]`` (e, 2), −1 for none; see :mod:`flexph.kernels.strains`. Products that are ``crossed``, in
-    the plane, are (J V)·W with a quarter turn J. Rows with ``laws`` have the stored energy of the law instead; their
-    compliance is that at zero strain. Damping is proportional to stiffness, with σ + β σ̇ instead of σ.
+    are those of pairs of vectors, ``first`` and ``second`` (p,). Strain e is w = ``factor[e]`` (by default 1) times
+    the product ``product[e]``, divided by the lengths of up to two directors (m_i, m_j are 1/length), minus ε₀ =
+    ``reference[e]``. The squares of these lengths are the products with the indices ``directors[e]``, −1 for none; see
+    :mod:`flexph.kernels.strains`. Products that are ``crossed``, in the plane, are (J V)·W with a quarter turn J.
+    Strains of a point in ``laws`` have the stored energy of that law instead; their compliance is the one at zero
+    strain. Damping is proportional to stiffness, with σ + β σ̇ instead of σ.
     """
 
     vectors: Any
@@ -98,7 +99,7 @@ class DirectorStrain(ElasticEnergy):
 
     @once
     def factors(self) -> Array:
-        """Factor that multiplies the product of each strain, (e,); ones by default."""
+        """Factor that multiplies the product of each strain, (m,); ones by default."""
         return np.ones(self.product.size) if self.factor is None else self.factor
 
     def stress_free(self, places: Array) -> DirectorStrain:
@@ -106,7 +107,7 @@ class DirectorStrain(ElasticEnergy):
         return replace(self, reference=self.reference + self.strain_at(places))
 
     def strain_at(self, places: Array) -> Array:
-        """Strains (e,) if the points and directions of the nodes are ``places`` (k, d)."""
+        """Strains Cσ (m,) if the points and directions of the nodes are ``places`` (k, d)."""
         vector = self.vectors @ places
         first, second = vector[self.first], vector[self.second]
         if self.crossed is not None:

@@ -157,7 +157,7 @@ Factor = Callable[[float], float] | Literal["input"]
 
 
 def check_factor(name: str, given: Any) -> None:
-    """Raise ValueError unless a factor of friction is None, a function or "input"."""
+    """Raise ValueError unless a factor, of a relation or of a mass, is None, a function or "input"."""
     if not (given is None or given == "input" or callable(given)):
         raise ValueError(f'{name} must be a function of time or "input", got {check.shown(given)}')
 

@@ -51,7 +51,7 @@ class Plane:
         return ((n[1], -n[0]),) if self.dim == 2 else frame_about(n)
 
     def place(self, direction: Direction) -> Product:
-        """Coordinate of ``port`` relative to ``ground``, along a direction fixed in the section there, as a product."""
+        """Offset of ``port`` from ``ground`` along a direction fixed in the section of ``ground``, as a product."""
         return Product(between(self.port, self.ground), along(self.ground, direction))
 
     @property

@@ -69,7 +69,8 @@ def resists_sliding(
 def resists_along_curve(friction: Friction, *, pressing: int) -> tuple[tuple[Slip, ...], Bearing | None]:
     """Friction of a port against sliding along its curve: slips or, for dry friction, a :class:`Bearing`.
 
-    Both are empty without friction. The multipliers of the first ``pressing`` rows of the joint are its force.
+    Without friction the results are () and None. The multipliers of the first ``pressing`` rows of the joint are its
+    force.
     """
     if friction == 0.0:
         return (), None
