@@ -1,4 +1,4 @@
-"""Model reduction of bodies: deformations and stresses in the span of a few vectors, and their quadratic strains."""
+"""Model reduction of bodies onto a few deformations and stresses (``reduce_body``), and measures of what is lost."""
 
 from __future__ import annotations
 
@@ -110,7 +110,8 @@ def reduce_body(
 def _chosen(body: Body, modes: int | None, basis: Any, **others: Any) -> Array:
     """Basis (n, k) by the arguments of :func:`reduce_body`: ``basis`` itself, or that of :func:`body_basis`.
 
-    ``others`` are the further arguments of :func:`body_basis`. Raises ValueError for both or none.
+    ``others`` are the further arguments of :func:`body_basis`. Raises ValueError if both a basis and any of the
+    others are given, or nothing.
     """
     if basis is None:
         if modes is None and not (others["static"] or others["inertia"]):

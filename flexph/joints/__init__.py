@@ -1,7 +1,7 @@
 """Joints and force elements between named ports.
 
-Each function of this package, such as ``hinge`` or ``spring_damper``, returns a connection for ``flexph.connect``. It
-is a list of constraint rows, springs and dampers, and inputs, which ``joints.rows`` defines.
+Each function of this package, such as ``hinge`` or ``spring_damper``, returns a connection for ``flexph.connect``. A
+connection is a list of constraint rows, springs and dampers, and inputs, which ``joints.rows`` defines.
 
 Imports: joints.forces, joints.rolling, joints.rows, laws, numerics, units.
 """

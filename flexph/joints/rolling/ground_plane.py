@@ -66,9 +66,9 @@ class Plane:
 
     @property
     def upright(self) -> Product | None:
-        """Cosine of the tilt of a moving body in space, as a product: 1 as long as its normal keeps its direction.
+        """Cosine of the tilt, in space, of the moving body that has the plane, as a product; 1 without tilt.
 
-        None for the ground and in two dimensions.
+        None for a plane on the ground and in two dimensions.
         """
         if self.dim == 2 or isinstance(self.ground, Ground):
             return None

@@ -191,7 +191,7 @@ def slip(
     travel: tuple[Weighed, ...],
     contact: str | None = None,
 ) -> Slip:
-    """Slip of a wheel with its friction law.
+    """Slip of a wheel with the given velocity ``components``, and its friction law.
 
     A creep law has the rolling speed ``travel`` as an additional last component, and may depend on the wheel load: that
     of the ``contact`` or, without one, the multiplier of the element's first constraint row.

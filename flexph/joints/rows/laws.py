@@ -61,9 +61,10 @@ class Rolling(RowLaw):
     """Nonholonomic law ``0 = Σ w Π_m Π̇_k + Σ a·Ω``, the ``A(ζ)ϖ = 0`` of [rigid] eq. (10).
 
     ``weighed`` are the weights w and products Π_m, Π_k; ``turns`` the vectors a and the bodies with the spins Ω. Over a
-    step the terms are w Π̄_m ΔΠ_k and a·hΩ. The multiplier acts by the transpose of the row, with the force w Π̄_m on
-    Π_k and the torque a on the body, so that its work is zero at every step size. A run ends where the product
-    ``upright`` of two unit vectors, on whose direction the law relies, falls below 1.
+    step of length h the terms are w Π̄_m ΔΠ_k and a·hΩ, with the mean Π̄_m of both ends. The multiplier acts by the
+    transpose of the row, with the force w Π̄_m on Π_k and the torque a on the body, so that its work is zero at every
+    step size. A run ends where the product ``upright`` of two unit vectors, on whose direction the law relies, falls
+    below 1.
     """
 
     weighed: tuple[Weighed, ...]

@@ -88,7 +88,7 @@ class RopePath:
 def path_over(points: Sequence[RopePoint], dim: int) -> RopePath:
     """Path of a rope over points in 2 or 3 dimensions.
 
-    Raises ValueError for an axis in the plane, and without one in space.
+    Raises ValueError for a sheave with an axis in the plane, or without an axis in space.
     """
     spans = [_between(a.port, b.port) for a, b in pairwise(points)]
     arcs, grips, last = [], [], len(spans)
