@@ -278,7 +278,7 @@ class Body(WithRecipe, Memo):
 
     @property
     def turning(self) -> int:
-        """Number of its frames that have a rotation: 1, or 0 for a point mass."""
+        """Number of frames of the body that have a rotation: 1, or 0 for a point mass."""
         return int(self.turns)
 
     @property

@@ -45,14 +45,15 @@ def reduce_body(
 
         M̂ = TᵀMT,  Ĉ = SᵀCS,  D̂(û) = SᵀD(Tû)T = SᵀD₀T + SᵀW diag(sTû) sT
 
-    All mass integrals are projected, so that the kinetic energy is that of the body at u = T û in any motion; the
-    elastic energy is that at σ = S σ̂. Ĉ is diagonal, and SᵀD₀T = 1 unless a ``basis`` is given: û are lengths [m] and
-    σ̂ their conjugate forces [N]. Stresses must be reduced together with deformations, as a body with von Kármán strain
-    would otherwise lock. Ports (:class:`flexph.bodies.Port`), loads, view, stress fields, lumped masses and damping are
-    kept: αM and viscous matrices are projected, β acts on D̂. T is the result of :func:`body_basis` for ``modes``,
-    ``derivatives``, ``static`` and ``inertia``, or ``basis`` (n, k) unchanged; û are then the factors of its columns. A
-    body that turns faster than about its first frequency needs ``inertia=True``. With an empty basis the body is rigid.
-    Frequencies of a linearised mechanism of reduced bodies are not below those of the full one (Rayleigh-Ritz).
+    D, C, W and the slopes s are those of :class:`Elasticity`. All mass integrals are projected, so that the kinetic
+    energy is that of the body at u = T û in any motion; the elastic energy is that at σ = S σ̂. Ĉ is diagonal, and
+    SᵀD₀T = 1 unless a ``basis`` is given: û are lengths [m] and σ̂ their conjugate forces [N]. Stresses must be reduced
+    together with deformations, as a body with von Kármán strain would otherwise lock. Ports
+    (:class:`flexph.bodies.Port`), loads, view, stress fields, lumped masses and damping are kept: αM and viscous
+    matrices are projected, β acts on D̂. T is the result of :func:`body_basis` for ``modes``, ``derivatives``,
+    ``static`` and ``inertia``, or ``basis`` (n, k) unchanged; û are then the factors of its columns. A body that turns
+    faster than about its first frequency needs ``inertia=True``. With an empty basis the body is rigid. Frequencies of
+    a linearised mechanism of reduced bodies are not below those of the full one (Rayleigh-Ritz).
 
     Warns (:class:`ReductionWarning`) if most of the quadratic strains of a body with von Kármán strain are orthogonal
     to the retained stresses, as shortening by bending and stiffening are then lost; and if the body, fixed at P,
@@ -306,9 +307,10 @@ def diverging_spins(held: HeldBody, vectors: Array) -> tuple[Array, Array]:
 
         det(K + Ω²(G_a − S_a)) = 0,  G_a = sᵀ diag(Wᵀσ_a) s,  S_a = ∫ρ φᵀB_aa φ
 
-    projected onto the vectors (n, k), with the geometric stiffness G_a by the stress σ_a of a unit spin and its spin
-    softening S_a. The first result uses the stress of the reduced body, the part of σ_a in the span C⁻¹D₀T; the second
-    all of σ_a. Spins are infinite if the body does not diverge.
+    projected onto the vectors (n, k). G_a is the geometric stiffness by the stress σ_a of a unit spin about axis a,
+    with slopes s and weights W (:class:`Elasticity`); S_a is the softening by that spin. The first result uses the
+    stress of the reduced body, the part of σ_a in the span C⁻¹D₀T; the second all of σ_a. Spins are infinite if the
+    body does not diverge.
     """
     c, elastic = contract(held.body.inertia, about_centre=False), held.elastic
     force = np.einsum("aak->ka", c.s)

@@ -46,7 +46,8 @@ class ElasticLaw(PickledByCall):
 
     Elastic laws are made by :func:`potential`, :func:`polynomial`, :func:`bilinear`, :func:`backlash`,
     :func:`one_sided`, :func:`table`, :func:`gas_spring`, :func:`gravitation`, :func:`scheduled` and :func:`controlled`.
-    The extension x of a spring with a law is a state with the stored energy V: ``E = 1, z = V'(x)``.
+    The extension x of a spring with a law is a state with the stored energy V, the descriptor E = 1 and the costate z =
+    V'(x).
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ class ForceLaw(PickledByCall):
 
     The law stores no energy. In a step the force is evaluated at the mean extension, the mean rate and the middle time,
     and does the work −F Δx on the mechanism. The ledger records energy that the force absorbs (F v > 0) as dissipation
-    of its element, and energy that it supplies as work under the same name.
+    under the name of the spring, and energy that it supplies as work under the same name.
 
     Parameters
     ----------

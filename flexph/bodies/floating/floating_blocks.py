@@ -242,7 +242,7 @@ class FloatingBlocks(Memo):
     def doubled(self, q: State) -> Array:
         """Upper part U of Γ = U − Uᵀ in the form of [flex], eq. (13)-(14), (34), at the state ``q``.
 
-        It has the doubled momenta p̃_t and p̃_r, and the coupling of ω with u̇.
+        It has the doubled momenta p̃_t and p̃_r of :func:`floating_body`, and the coupling of ω with u̇.
         """
         d, r, first = self.d, self.rigid, self.body.inertia.shape_first
         p = q.mass[:r].dot(q.w)

@@ -75,9 +75,9 @@ class Plane:
         return Product(along(self.ground, self.normal), Vector(fixed=self.normal))
 
     def turn(self, tangent: Direction, lever: float) -> Turn:
-        """Term of a constraint: velocity along a tangent t of the point at −lever n from the port, due to a spin.
+        """Constraint term for the velocity along a tangent t that a spin gives to the point at −lever n from the port.
 
-        Ω is the spin of the port's body, n the normal: ``t·(Ω × (−lever n)) = −lever (n × t)·Ω``.
+        Ω is the spin of the port's body, n the normal of the plane: ``t·(Ω × (−lever n)) = −lever (n × t)·Ω``.
         """
         return Turn(self.port, tuple(-lever * x for x in self._across(tangent)))
 

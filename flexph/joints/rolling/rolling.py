@@ -160,9 +160,9 @@ def wheel(
     In space the point below the centre does not slip on the plane through the ground's position with the unit normal n,
     ``0 = t·(ṗ + Ω × (−r n))`` for both tangents t, and with ``height`` the centre stays at ``n·p = r``. Other joints
     must hold the axle parallel to the plane, so that no axis is given (a disc that may tilt is ``rolling_disc``); a
-    ball needs none. On a vehicle with four wheels one height is redundant, and on a common axle one of the sideways
-    rows: set ``height=False`` where the vehicle holds the height, or let ``redundant="least_norm"`` share the forces.
-    Multipliers are the forces of the ground on the wheel [N].
+    ball needs no such joint. On a vehicle with four wheels one height is redundant, and on a common axle one of the
+    sideways rows: set ``height=False`` where the vehicle holds the height, or let ``redundant="least_norm"`` share the
+    forces. Multipliers are the forces of the ground on the wheel [N].
 
     The plane may belong to a body that keeps its normal, such as a turntable or a carriage: p and Ω are then relative
     to that body, and the reaction acts on it. A run ends when the body tilts.

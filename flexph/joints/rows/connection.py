@@ -280,7 +280,7 @@ class Connection(PickledByCall):
     def formed(self, dim: int) -> Connection:
         """This connection in the plane (``dim`` 2) or in space (3), with its rows and measures as ``form``.
 
-        Raises ValueError if it does not exist there.
+        Raises ValueError if the joint or force element does not exist in this dimension.
         """
         try:
             return _with_port(self if self.make is None else replace(self, make=None, form=self.make(dim)))

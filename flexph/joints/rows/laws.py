@@ -147,7 +147,7 @@ class Contact(RowLaw):
         return 0.5 * (self.radius - self.crown**2 / self.radius)
 
     def rates(self, value: Array, rate: Array) -> tuple[Array, Any]:
-        """Rates of coefficients and offset: zero, as nothing depends on time."""
+        """Zero rates of the coefficients and of the offset, as neither depends on time."""
         return np.zeros((len(self.products), *value.shape[1:])), 0.0
 
 
