@@ -30,7 +30,7 @@ def rolling_disc(
     R ``axis`` the axis of the disc in the world and s = |n × e|. The disc touches the ground at ``−r u`` from its
     centre, with ``u = (n − (n·e) e)/s``, at the height ``n·p = r s``. The contact does not slip along either tangent t:
 
-        0 = s t·(ṗ + Ω × (−r u)) = (n·p/r) t·ṗ − r (n × t)·Ω + r (n·e) t·ė,    0 = ½((n·p)²/r + r (n·e)² − r),
+        0 = s t·(ṗ + Ω × (−r u)) = (n·p/r) t·ṗ − r (n × t)·Ω + r (n·e) t·ė,    0 = ½((n·p)²/r + r (n·e)² − r).
 
     These are polynomials with exact increments, so that the height does not drift; the multipliers times s are the
     forces of the ground [N]. A disc that lies flat, s = 0, has no contact point: such a start raises ValueError, and a

@@ -69,8 +69,9 @@ def slipping_wheel(
 
     With a ``ground`` instead of a contact, a constraint keeps the centre of the wheel at the height ``n·p = r``, and
     its multiplier N, the wheel load, limits the friction of a creep law: ``creep(..., friction=μ)`` saturates at μN,
-    and has no force while N pulls. In both cases forces act at the point of contact: in space s has the spin θ̇ + α̇ of
-    the wheel and the roll of the chassis, with the pitch α and the roll β of the chassis against the ground,
+    and has no force while N pulls. With a ground and with a contact, forces act at the point of contact: in space s has
+    the spin θ̇ + α̇ of the wheel and the roll of the chassis, with the pitch α and the roll β of the chassis against
+    the ground,
 
         s = (f·ṗ − r (θ̇ + α̇)) f + (a·ṗ + r β̇) a
 

@@ -170,9 +170,9 @@ class Slip:
     """Slip velocity of one or two components, and the friction force [N] as a function of its magnitude [m/s].
 
     A component is a sum of weighted terms; one without terms is the velocity of the port along the element's curve. For
-    a creep law the rolling speed is an additional last component; a law with spin has the rate of spin before it. If a
-    creep law depends on the wheel load, this is the multiplier of the row with index ``load``, or the normal force of
-    the compliant ``contact``.
+    a creep law the rolling speed is an additional last component; a law with spin has the rate of spin as the component
+    before the rolling speed. If a creep law depends on the wheel load, the load is the multiplier of the row with index
+    ``load``, or the normal force of the compliant ``contact``.
     """
 
     components: tuple[tuple[Weighed, ...], ...]
@@ -363,8 +363,8 @@ def relative_angle(
 ) -> tuple[Product, Product]:
     """Sine and cosine, as products, of the angle from the second section to the first, in space about common ``axes``.
 
-    The angle is ``-zero`` where the first section is the second one turned by the smallest rotation that aligns the
-    axes; for equal axes, where the sections coincide.
+    It is measured from the second section after the smallest rotation of this section that aligns the axes; ``zero``
+    [rad] is subtracted.
     """
     x, (cosine, sine) = along(body_port(first), angle_origin(axes)), angle_frame(dim, axes, zero)
     return Product(x, along(second, sine)), Product(x, along(second, cosine))

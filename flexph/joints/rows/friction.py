@@ -17,9 +17,10 @@ from ...units.arguments import quantities
 class CoulombFriction:
     """Dry friction in proportion to the joint force: ``|T| ≤ μ|λ|``, and ``T = −μ|λ| s/|s|`` where it slips.
 
-    λ is the joint force in the step (its multipliers) and s the slip velocity of its faces. In a bearing of radius r, s
-    is r times the relative spin, so that the torque is at most μ r |λ|. Below this bound the joint sticks and does not
-    creep. The dissipated energy is never negative; the ledger shows it under the name of the joint.
+    T is the friction force, λ the joint force in the step (the multipliers of the joint) and s the slip velocity. In a
+    bearing of radius r, s is r times the relative spin, so that the torque is at most μ r |λ|. Below this bound the
+    joint sticks and does not creep. The dissipated energy is never negative; the ledger shows it under the name of the
+    joint.
 
     Parameters
     ----------
