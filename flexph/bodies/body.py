@@ -158,8 +158,8 @@ class FaceSamples(NamedTuple):
     ``points``, ``along`` and ``across`` are sparse matrices (q, k) from the k points and directions of the nodes
     (:func:`flexph.bodies.nodal_body.strain_places`) to the q quadrature points and to both tangents there. The tangents
     are derivatives along orthonormal directions of the undeformed face, whose cross product is the outward normal. In
-    the plane there is one tangent, along the normal turned by 90°. ``areas`` (q,) are those of the undeformed faces,
-    ``element`` (q,) are the elements of the load to which the points belong.
+    the plane there is one tangent, along the normal turned by 90°. ``areas`` (q,) are the shares of the undeformed
+    faces (integration weights), ``element`` (q,) are the elements of the load to which the points belong.
     """
 
     points: Any
@@ -344,9 +344,8 @@ class Body(WithRecipe, Memo):
         """Rigid body whose mass and inertia change with time, ``m(t) = a(t) m`` and ``J(t) = a(t) J``.
 
         Mass leaves or arrives with the velocity that the body has at the same point, and so exerts no force: with
-        forces f and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. The mass takes its momentum and
-        its energy along. Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does
-        the work
+        forces f and torques τ, ``m(t) v̇ = f`` and ``J(t) ω̇ + ω × J(t) ω = τ``. This mass takes its momentum and its
+        energy along. Over a step from a₀ to a₁ the inertia is the mean of both ends, and the mass does the work
 
             (a₁ − a₀) ½ (H₀ + H₁),   H = ½ m |v|² + ½ ω·J ω − m g·r,
 

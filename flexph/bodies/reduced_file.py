@@ -37,8 +37,7 @@ def save_reduced(body: Body, path: str | Path, *, fields: Fields = "shape") -> N
     """Write a reduced body (:func:`reduce_body`) as HDF5: mass integrals, elasticity, damping, ports, loads, sections.
 
     Runs with the body that is read back agree to round-off with those of the saved body. A use of fields that were not
-    saved raises an error. The
-    file is written completely or not at all.
+    saved raises an error. The file is written completely or not at all.
 
     Parameters
     ----------

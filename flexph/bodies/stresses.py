@@ -1,8 +1,8 @@
 """Stress tensors, von Mises and principal stresses at the stress points of bodies, and the largest value in each cell.
 
-Pictures, reports, envelopes, files and sensors take stresses from here. Stress points are, in a linear solid the points
-of its stress coordinates, in a plate those of its moments, at both faces, in a solid of finite strain the points of its
-strains (Cauchy stress), and in a beam or rod points of the sections at both ends of each drawn piece.
+Pictures, reports, envelopes, files and sensors take stresses from here. The stress points of a linear solid
+are the points of its stress coordinates, of a plate those of its moments, at both faces, of a solid of finite strain
+those of its strains (Cauchy stress), and of a beam or rod points of the sections at both ends of each drawn piece.
 """
 
 from __future__ import annotations
