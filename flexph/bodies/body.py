@@ -58,7 +58,7 @@ class BucklingLoad:
     compression: bool = False
 
     def share(self, sigma: Array) -> Array:
-        """Ratios (k,) of the load to the critical load, for stress coordinates σ (k, m) at k times."""
+        """Ratios (t,) of the load to the critical load, for stress coordinates σ (t, m) at t times."""
         values = (self.rows @ sigma.T).T
         means = -values @ self.weights if self.compression else np.abs(values) @ self.weights
         return np.maximum(means, 0.0) / self.critical
@@ -97,7 +97,7 @@ class AxialStiffening:
     critical: float | None = None
 
     def force(self, sigma: Array) -> Array:
-        """Axial forces N (k,) [N], for stress coordinates σ (k, m) at k times."""
+        """Axial forces N (t,) [N], for stress coordinates σ (t, m) at t times."""
         mean: Array = (self.rows @ sigma.T).T @ self.weights
         return mean
 

@@ -22,7 +22,7 @@ RESULTANTS = 6
 class SectionStress:
     """Stresses (σ_xx, τ_xy, τ_xz) at points of s sections as linear maps of their six resultants.
 
-    They are the sections of a body drawn as a line. Each piece of the line has a section at both ends, as resultants
+    The sections are those of a body drawn as a line. Each piece of the line has a section at both ends, as resultants
     may jump between pieces.
 
     Parameters

@@ -17,12 +17,12 @@ from ..units.arguments import quantities
 
 @dataclass(frozen=True)
 class HysteresisLaw(PickledByCall):
-    """Force ``F = k z`` of an inner extension z that follows the extension s of a spring; stored energy ½ k z².
+    """Force ``F = k z`` of an inner extension z that follows the slip of a spring or joint; stored energy ½ k z².
 
     Laws with hysteresis are made by :func:`bouc_wen` and :func:`bristle`, which adds viscous terms to F. A spring with
-    such a law has z as its state, zero at the start. Over a step with the slip Δs, the increment of s, z follows from
-    the solution of its differential equation (see :func:`bouc_wen` for exponents other than 1), and F is the mean of
-    k z along the slip: F Δs = Δ(½ k z²) + loss, loss ≥ 0.
+    such a law has z as its state, zero at the start. Over a step with the slip Δs, an increment of the extension s, z
+    follows from the solution of its differential equation (see :func:`bouc_wen` for exponents other than 1), and F is
+    the mean of k z along the slip: F Δs = Δ(½ k z²) + loss, loss ≥ 0.
 
     Parameters
     ----------

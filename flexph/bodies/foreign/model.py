@@ -113,7 +113,7 @@ class ForeignModel:
         )
 
     def _view(self, *factors: Array) -> View | None:
-        """View of nodes and cells with their stresses, which act on σ; None without cells.
+        """View of nodes and cells, with fields that give stresses for σ; None without cells.
 
         ``factors`` are L and d of ΦᵀKΦ = L diag(d) Lᵀ: nodal displacements are Φu with u = L⁻ᵀ diag(1/d) σ.
         """

@@ -298,7 +298,7 @@ def is_controlled_friction(form: Form) -> bool:
 
 
 def _with_port(formed: Connection) -> Connection:
-    """Connection with an external port added, if an input sets the factor of its friction and it has no such port."""
+    """Add an external port to a connection if an input sets the factor of its friction, unless there is such a port."""
     if not is_controlled_friction(formed.form) or (formed.input is not None and formed.input.kind == "factor"):
         return formed
     if formed.input is not None:
@@ -379,7 +379,7 @@ def angle_origin(axes: Axes | None) -> Direction:
 
 
 def angle_frame(dim: int, axes: Axes | None, zero: float) -> tuple[Direction, Direction]:
-    """Directions of the second section from which the relative angle is measured: along 0 and along 90°."""
+    """Directions of the second section at the relative angles 0 and 90°, see :func:`relative_angle`."""
     if dim == 2 or axes is None:
         return turned_by(zero, axis(0, 2), axis(1, 2))
     return transported_frame(*axes, zero)

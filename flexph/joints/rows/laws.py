@@ -192,7 +192,7 @@ class PlaceOnCurve(PointOnCurve):
     shape = (1,)
 
     def measure(self, products: Array) -> Array:
-        """Value of the law in a pose: NaN (1, …), as products alone do not determine it."""
+        """NaN (1, …) for the value of the law in a pose, as the products do not determine the coordinate s."""
         return np.full((1, *products.shape[1:]), np.nan)
 
     def offset(self, value: Array) -> Any:

@@ -56,7 +56,8 @@ def resists_sliding(
 ) -> Resistance:
     """Friction of a joint against sliding along a direction of the second section: measures, and a :class:`Bearing`.
 
-    Without friction there are no measures. The multipliers of the first ``pressing`` rows of the joint are its force.
+    The bearing is None unless the friction is dry. Without friction there are no measures. The multipliers of the first
+    ``pressing`` rows of the joint are its force.
     """
     if friction == 0.0:
         return (), None
