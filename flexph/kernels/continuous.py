@@ -1,4 +1,7 @@
-"""Equations of motion in continuous time: mass, gyroscopic, strain and spring matrices at a state, world loads."""
+"""Matrices and forces of the equations of motion in continuous time, at a state and over the velocities (ṙ, ω, u̇).
+
+These are mass, gyroscopic, strain, spring, damping and input matrices. Strain rows are the strains of nodal bodies,
+which are functions of products of world vectors (:mod:`flexph.kernels.strains`)."""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ def assembled(rigid: tuple[Any, Any], coupling: tuple[Any, Any], flexible: Any) 
 
 
 def mass_matrix(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
-    """Sparse mass matrix diag(m, M(u)) in (ṙ, ω, u̇); unless ``deforming``, its block on u̇, often full, is left out."""
+    """Sparse mass matrix diag(m, M(u)) over (ṙ, ω, u̇); unless ``deforming``, its block on u̇, often full, is zero."""
     return sparse.csr_array(mass_of(a, u, deforming=deforming))
 
 

@@ -21,7 +21,8 @@ Index = np.ndarray
 class Springs(NamedTuple):
     """Constant data of spring-dampers on lengths, components, angles, ropes and distances, in this order.
 
-    Springs on distances are closed contacts in a mechanism at rest (:mod:`flexph.kernels.contacts.distances`).
+    A component is the offset of a point along a direction. Springs on distances are closed contacts in a mechanism at
+    rest (:mod:`flexph.kernels.contacts.distances`). The extension is the length, angle etc. less its free value.
     ``state`` is the index of the state of a spring, its elastic force, or −1. Springs in ``resisting`` have a resistive
     relation ρ of their rate in addition to the damping coefficient; ``steepness`` is its slope ρ'(0), and
     ``relation_factors`` are factors of some relations as functions of time. Springs in ``lawful`` have an elastic law

@@ -39,8 +39,9 @@ class Derived(NamedTuple):
     """Quantities derived from a configuration.
 
     ``Pu`` and ``Pdu`` are the inertia products of u and u̇ (see :func:`inertia_products`), ``p_r`` (b, s) and ``p_u``
-    (n,) the momenta, ``slope`` the slopes in quadratic strains. ``arm`` (k, d) are the arms of the nodes in world axes,
-    ``vector`` (v, d) the world vectors, ``product`` (p,) their products, and ``on_curves`` the points on curves.
+    (n,) the momenta, ``slope`` the slopes whose squares enter the strains. ``arm`` (k, d) are the arms of the nodes in
+    world axes, ``vector`` (v, d) the world vectors, ``product`` (p,) their products, and ``on_curves`` the points on
+    curves.
     """
 
     Pu: Array

@@ -94,7 +94,7 @@ def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -
     """Derivative of the stress σ̃ of a step with respect to the strain at its end, sparse (e, e).
 
     ``products`` are those at the start and at the end of the step. ``softened`` (e,) is ∂σ̃/∂σ = ½ + β/h with the
-    stress σ at the end.
+    stress σ at the end, the step size h and the coefficient β of stiffness-proportional damping.
     """
     before, after = (strains(s, product) if s.laws else product for product in products)
     stiffness = sparse.diags_array(softened) @ sparse.csr_array(s.stiffness)

@@ -84,7 +84,7 @@ class BallGroup(NamedTuple):
         )
 
     def near(self, points: Array, reach: float) -> Index:
-        """Sorted indices of the pairs with gaps of at most ``reach`` [m], with the members at points (n, d)."""
+        """Sorted gap numbers of the pairs with gaps of at most ``reach`` [m], with the members at points (n, d)."""
         widest = float(np.sort(self.radius)[-2:].sum())
         one, other = scipy.spatial.cKDTree(points).query_pairs(widest + reach, output_type="ndarray").T
         apart = np.linalg.norm(points[one] - points[other], axis=1) - self.radius[one] - self.radius[other]
@@ -98,8 +98,9 @@ class Contacts(NamedTuple):
     """Constant data of c single gaps in d dimensions, and of groups of balls with gaps between all pairs.
 
     ``plus`` and ``minus`` are indices of nodes of the mechanism's arrays, −1 for none: the vectors V, W, U and D of a
-    gap lead from the ``minus`` to the ``plus`` node, plus the constant vector ``fixed``. The gaps of groups are
-    numbered after the c single ones, one group after the other.
+    gap lead from the ``minus`` to the ``plus`` node, plus the constant vector ``fixed``. V leads from the second shape
+    to the first, the others are axes, sides or directions, by the kind of gap (see :mod:`.gaps`). The gaps of groups
+    are numbered after the c single ones, one group after the other.
     """
 
     kind: Index  # (c,)

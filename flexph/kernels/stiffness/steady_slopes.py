@@ -1,4 +1,4 @@
-"""Rows, slips and dampers in a steady motion: rates, forces, and derivatives with respect to displacements.
+"""Constraint rows, slips and dampers in a steady motion: rates, forces, and their derivatives by displacements.
 
 Displacements ξ = (δr, θ, δu) have δr in axes that turn with the world spin of the motion, θ and δu in the axes of their
 bodies. They change the rates of rows, slips and dampers by S ξ̇ + F ξ, with the Jacobian S from velocities to rates and
