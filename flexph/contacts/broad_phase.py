@@ -189,12 +189,12 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 
 
 def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
-    """Fractions of a step at which two rigid balls or cylinders touch, and are slightly in each other; None if none do.
+    """Fractions of a step at which bodies that pass through each other first touch, and then overlap slightly.
 
-    The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to ``last``. Only rigid contacts are
-    considered whose depth exceeds ``DEEP`` times the sum of their radii within the step, as the bodies pass through
-    each other. The fractions are those of the contact that closes first: up to its closing, and up to a tenth of the
-    way from there to its largest depth.
+    These are balls or cylinders in rigid contact whose depth exceeds ``DEEP`` times the sum of their radii within the
+    step; None if there are none. The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to
+    ``last``. Of the contact that closes first, the fractions are those at its closing, and at a tenth of the way from
+    there to its largest depth.
     """
     round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[round_pairs] == AXIAL)[:, None]

@@ -122,7 +122,7 @@ def _too_slender(first: Edge, second: Edge) -> bool:
 
 
 def check_slender(first: Edge, second: Edge) -> None:
-    """Raise ValueError for edges so thin that their ends would pass through each other."""
+    """Raise ValueError for edges too long for their radii: the ends of two such edges could pass through each other."""
     if _too_slender(first, second):
         length, radius = math.hypot(*first.half, *second.half), first.radius + second.radius
         raise ValueError(

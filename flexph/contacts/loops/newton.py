@@ -1,8 +1,11 @@
-"""Compiled semismooth Newton method on the sets of open, sticking and slipping contacts (see tests/samples/cones.py).
+"""Compiled semismooth Newton method on the sets of open, sticking and slipping contacts.
 
 Vectors have all normal entries first, then those along each tangent. With a proximal weight w on the change from
-impulses Λ̂, the rates are y = b + D Λ + w (Λ − Λ̂). The defect of the laws is the natural map, Λ minus the projection of
-Λ − r y on the friction cone, with step lengths r of each contact.
+impulses Λ̂, the rates are y = b + D Λ + w (Λ − Λ̂). The defect of the laws is the natural map, Λ minus the projection
+of Λ − r y on the friction cone, with step lengths r of each contact. tests/samples/cones.py is a reference in NumPy.
+
+The unknowns of a step are the impulses of closed contacts, each with a condition: the normal rate is zero, and the
+rates along the tangents if the contact sticks. If it slips, its friction is μΛ_N in the direction of Λ_T − r y_T.
 """
 
 from __future__ import annotations
