@@ -113,8 +113,8 @@ def broad_phase(
     It searches among all groups, and among pairs of moving spheres: those with rigid laws, or those in the mask ``of``
     (c,) if it is given. It also searches among gaps over fixed planes in the mask ``walls`` (c,), and among gaps to
     surfaces, edges and faces if ``surfaces`` is given, the positions (k, d) of the nodes in their bodies. All other
-    gaps are included in every result. ``nodes`` is the number of nodes of the mechanism. Two nodes may have only one
-    single gap between spheres.
+    gaps are included in every result. ``nodes`` is the number of nodes of the mechanism. If two nodes have several gaps
+    between spheres, all but the first of them are included in every result.
     """
     none = np.zeros(0, dtype=int)
     if not c.number:

@@ -175,7 +175,7 @@ class Columns(NamedTuple):
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:
     """Fields of :class:`Arrays` that follow from its other fields ``parts``, by name.
 
-    Their matrices are dense if the shift φ̄ is included in ``parts`` (``mean`` is None), else sparse.
+    Matrices among them are dense if the node shapes in ``parts`` include the shift φ̄ (``mean`` is None), else sparse.
     """
     bodies, dim = parts["weight"].shape
     node_body, moves, pairs = parts["node_body"], parts["node_moves"], np.array([parts["first"], parts["second"]])

@@ -187,7 +187,10 @@ def constraint_matrix(
 
 
 def with_spins(a: Arrays, rows: Any, frame: Array) -> Any:
-    """Constraint matrix ``rows`` (g, n_v) plus the spin terms a·(frame ω) of nonholonomic rows; frames (b, d, d)."""
+    """Constraint matrix ``rows`` (g, n_v) plus the spin terms a·(frame ω) of nonholonomic rows.
+
+    ``frame`` (b, d, d) turns the spins ω of the bodies into world spins.
+    """
     if not a.rolling.spin_row.size:
         return rows
     return rows + spin_rows(a, frame, *rows.shape)

@@ -24,9 +24,9 @@ VECTORS = 4
 class BallGroup(NamedTuple):
     """A group of n moving balls or discs, with gaps |V| − r₁ − r₂ between all pairs.
 
-    ``law``: a single gap with the contact law of all pairs; ``body``: bodies on which friction exerts a moment, or −1;
-    ``rows``: number of rows of the table of anchors; ``left_out``: sorted indices, among all pairs, of pairs on the
-    same rigid body.
+    ``law`` is a single gap with the contact law of all pairs, ``body`` for each ball the body on which friction exerts
+    a moment, or −1, ``rows`` the number of rows of the table of anchors, and ``left_out`` the sorted indices, among
+    all pairs, of those on the same rigid body.
     """
 
     node: Index  # (n,)

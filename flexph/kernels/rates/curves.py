@@ -110,7 +110,7 @@ class Curve(NamedTuple):
         return float(self.knots[e] + t[e])
 
     def foot_from(self, products: Array, s: float) -> float:
-        """Position s of the foot of the point near a given position; without any, that of :meth:`foot`.
+        """Position s of the foot of the point, found from a nearby position ``s``; if that fails, by :meth:`foot`.
 
         ``products`` are the products Π (d, K).
         """
