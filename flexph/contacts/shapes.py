@@ -1,4 +1,7 @@
-"""Shapes at ports for contacts."""
+"""Shapes at ports that contacts join: spheres, edges, rims, planes, cylinders and holes.
+
+Boxes, capsules and meshes are in :mod:`.surfaces`, faces of bodies that deform in :mod:`.skins`.
+"""
 
 from __future__ import annotations
 

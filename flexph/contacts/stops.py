@@ -1,4 +1,4 @@
-"""Stops of joint coordinates."""
+"""End stops that limit an angle or an offset between two ports: contacts, or springs with an elastic law."""
 
 from __future__ import annotations
 

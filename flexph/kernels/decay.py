@@ -10,8 +10,8 @@ body about its centre of mass, with its spin:
 
     B = α(M⁻¹ − 4S⁻¹),  A = α h² C⁻¹D₀S⁻¹D₀ᵀ,  S = 4M + h²K,  α = (1 − ρ)/(1 + ρ).
 
-For a mode of frequency ω both are αΩ²/(4 + Ω²), Ω = hω: zero for rigid body motions, a damping ratio ∝ Ω³ at low
-frequencies, and the factor ρ per step at high ones.
+For a mode of frequency ω and mass 1, A and B reduce to αΩ²/(4 + Ω²), Ω = hω: zero for rigid body motions, a damping
+ratio ∝ Ω³ at low frequencies, and the factor ρ per step at high ones.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Jacobians from velocities to rates of nodes, vectors and products: dense for small mechanisms, sparse for large."""
+"""Jacobians from velocities to rates of nodes, vectors and products: dense for small mechanisms, sparse for large.
+
+Nodes, vectors and products are defined in :class:`flexph.kernels.arrays.Arrays`. Velocities are, in this order, ṙ of
+all centres of mass, the spins ω of bodies that turn (in body axes), and the rates u̇ of the flexible coordinates.
+"""
 
 from __future__ import annotations
 

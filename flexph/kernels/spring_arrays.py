@@ -143,7 +143,10 @@ class Springs(NamedTuple):
         return slopes
 
     def forces(self, states: Array) -> Array:
-        """Elastic forces (stored,) from the states (stored,): the states themselves, V'(x) for an elastic law."""
+        """Elastic forces (stored,) from the states (stored,): the states themselves, or V'(x) for an elastic law.
+
+        V is taken without its time factor. Not for springs with a force law or hysteresis, whose state is no force.
+        """
         return self._stored(states, states, ElasticLaw.force)
 
     def energies(self, states: Array, time: float = 0.0) -> Array:
@@ -162,7 +165,7 @@ class Springs(NamedTuple):
         return energies
 
     def state_slopes(self, states: Array) -> Array:
-        """Derivatives (stored,) of the elastic forces with respect to the states: 1, V''(x) for an elastic law."""
+        """Derivatives (stored,) of the forces by :meth:`forces` with respect to the states: 1, or V''(x)."""
         return self._stored(np.ones(states.size), states, ElasticLaw.stiffness)
 
     def _with_laws(self, values: Array, of: Callable[..., Any], *extension: Array) -> Array:

@@ -233,7 +233,7 @@ def vectors(a: Arrays, r: Array, arm: Array) -> Array:
 
 
 def products(a: Arrays, vector: Array) -> Array:
-    """Dot products V·W of all pairs of world vectors, (p,), from the vectors (v, d)."""
+    """Products V·W (p,) of the pairs of world vectors (v, d) that the arrays name; crossed ones are (J V)·W."""
     _, on_second = partners(a, vector)
     return np.vecdot(on_second, vector.take(a.second, axis=0))
 
@@ -289,7 +289,7 @@ def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -
 
 
 def _elastic_energy(a: Arrays, sigma: Array, product: Array, time: float) -> Array:
-    """Elastic energies of the bodies at a time, ½ σᵀCσ and those of laws of strains, (b,) [J]."""
+    """Elastic energies (b,) [J] of the bodies at a time: ½ σᵀCσ, plus energies of material laws of strain rows."""
     laws = law_energies(a.strains, product, time) if a.strains.laws else []
     if laws:
         sigma = sigma.copy()

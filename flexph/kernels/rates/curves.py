@@ -1,4 +1,7 @@
-"""Piecewise polynomial curves through moving points: shape functions, foot of a point, mean slopes over a step."""
+"""Curves through moving points, piecewise polynomial in a parameter s: shape functions, and the foot of a point.
+
+The foot is the point of the curve nearest to a given point (:mod:`.on_curves` has the formulas).
+"""
 
 from __future__ import annotations
 

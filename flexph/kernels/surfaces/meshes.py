@@ -1,4 +1,8 @@
-"""Meshes as surfaces: welded corners, planes, directions of sides and corners, and a tree of bounding boxes."""
+"""Preparation of meshes for distances to points: from points and cells to the arrays of a surface.
+
+Equal points are merged and the topology is checked (:func:`mesh_of`). Then planes, mean normals at sides and corners,
+and a tree of bounding boxes are computed (:func:`mesh_surface`).
+"""
 
 from __future__ import annotations
 
