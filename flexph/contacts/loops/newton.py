@@ -105,8 +105,8 @@ def _set_states(p: Cone, x: Array, y: Array, space: Space) -> int:
 def _set_friction_state(p: Cone, k: int, t: int, x: Array, y: Array, space: Space) -> None:
     """Set the state of closed contact k with friction: sticking or slipping.
 
-    Also writes its direction of slip, the defects of its conditions along the tangents, and the derivatives of these
-    with respect to the rates.
+    Also writes the direction of friction in slip, the defects of the conditions along the tangents, and the derivatives
+    of these defects with respect to the rates.
     """
     slips = cython.declare(cython.bint)
     c = p.friction.size
