@@ -238,10 +238,10 @@ def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
 def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Springs, Array], Array] = resistances) -> Any:
     """Positive semidefinite damping matrix (n_v, n_v) of bodies, dampers, strain rows and slips along curves.
 
-    Bodies have α M + D(u)ᵀ β C⁻¹ D(u) on u̇. Dampers with coefficient c and resistive force ρ have c + ρ(s)/s at
-    their rate s. Slips along curves have the slope ρ'(0) of their friction, as at rest. With
-    :func:`flexph.kernels.springs.damping_slopes` for ``of`` dampers have the slope c + ρ'(s) instead: the matrix is
-    then the derivative of the damping forces with respect to the velocities.
+    Bodies have α M + D(u)ᵀ β C⁻¹ D(u) on u̇. Dampers with coefficient c and resistive force ρ have c + ρ(s)/s at their
+    rate s; those of slack ropes do not act. Slips along curves have the slope ρ'(0) of their friction, as at rest.
+    With :func:`flexph.kernels.springs.damping_slopes` for ``of`` dampers have the slope c + ρ'(s) instead: the matrix
+    is then the derivative of the damping forces with respect to the velocities.
     """
     flexible = a.viscous
     if a.stress_damping.any():

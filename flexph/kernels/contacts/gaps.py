@@ -198,7 +198,7 @@ def _faces(c: Contacts, numbers: Array, before: Array, after: Array) -> Measured
     """Gaps to faces at the start and the end of a step, their discrete gradients and their gradients at the end.
 
     ``numbers`` are the numbers of these gaps, ``before`` and ``after`` their vectors V, W, U, D (4, c, d). Where a ball
-    is inside several faces of the same body, only the gap to the closest of them is negative; the others are set to
+    penetrates several faces of a skin, only the gap to the closest of them is negative; those to the others are set to
     zero.
     """
     near, bent = _near_faces(c, numbers, before, after)

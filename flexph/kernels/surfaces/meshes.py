@@ -87,7 +87,8 @@ def _normals(corners: Array) -> tuple[Array, Array]:
 def _check_orientation(dim: int, ends: Array, pairs: Array) -> None:
     """Raise ValueError if the normals of two adjacent cells are on opposite sides.
 
-    ``ends`` are the points of the sides of all cells, ``pairs`` the indices of those sides that adjacent cells share.
+    ``ends`` are the numbers of the points at the sides of all cells, ``pairs`` the indices of those sides that
+    adjacent cells share.
     """
     one, other = pairs.T
     wrong = (ends[one] == ends[other]).all(axis=1) if dim == 3 else one % 2 == other % 2
