@@ -233,9 +233,9 @@ def timed_columns(a: Arrays) -> np.ndarray:
 
     A row of the table has the data of one step. It begins with the changes over the step of the free lengths and angles
     of all springs. Then come, kind by kind, the values at the start of the step and those at its end. The kinds are, in
-    this order, factors of elastic laws of springs, factors of laws of strains, speeds of flows, speeds of moving
-    surfaces, factors of resistive relations of springs, factors of the friction of contacts and bearings, and factors
-    of masses. A kind that is constant in time has no columns.
+    this order, factors of elastic laws of springs, factors of material laws of strain rows, speeds of flows, speeds of
+    moving surfaces, factors of resistive relations of springs, factors of the friction of contacts and bearings, and
+    factors of masses. A kind that is constant in time has no columns.
     """
     springs = a.springs.stiffness.size
     timed = sum(part.factor is not None for part in a.strains.laws)

@@ -186,7 +186,8 @@ def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
 def curve_slips(a: Arrays, product: Array, rates: Any) -> tuple[Any, Array]:
     """Matrix (slips, n_v) from velocities to slip rates along curves, and slopes at rest of their friction ρ(rate).
 
-    ``rates`` is the matrix (p, n_v) from velocities to the rates of the products.
+    Slip rates are positive towards smaller s. ``rates`` is the matrix (p, n_v) from velocities to the rates of the
+    products.
     """
     numbers, at = np.flatnonzero(a.slips.curve >= 0), all_at_state(a.curves, product)
     rows = np.zeros((numbers.size, product.size))

@@ -187,10 +187,10 @@ def second_derivative(s: Strains, product: Array, stress: Array) -> Any:
 
 
 def mean_gradient_slopes(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
-    """Sum over the strain rows of the stress σ̃ (e,) times the derivative of the discrete gradient, sparse (p, p).
+    """Sum over the strain rows of the stress σ̃ (e,) times the derivative of the strain's discrete gradient, (p, p).
 
     The derivative is with respect to the products at the end of the step; ``products`` are those at its start and its
-    end.
+    end. The result is sparse.
     """
     (v0, a0, b0), (v1, a1, b1) = (_lengths(s, product) for product in products)
     value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)

@@ -103,7 +103,8 @@ def _check_orientation(dim: int, ends: Array, pairs: Array) -> None:
 def sharpness(mesh: Mesh, *, closed: bool) -> float:
     """Least value of 1 − cos θ over the edges where a ball may touch both cells, θ the angle between their normals.
 
-    These are the concave edges of a closed mesh, and all edges of an open one. 0 if there are none.
+    These are the concave edges of a closed mesh, and all edges of an open one. 0 if there are none. The width of blends
+    between faces is proportional to the result, up to a limit.
     """
     one, other = mesh.pairs.T
     bent = 1.0 - np.vecdot(mesh.normals[one], mesh.normals[other])
