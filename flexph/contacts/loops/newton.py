@@ -136,7 +136,7 @@ def _set_friction_state(p: Cone, k: int, t: int, x: Array, y: Array, space: Spac
 def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
     """Change of the condition of the unknown impulse with the index ``at`` by given changes ``row`` of all rates.
 
-    ``c`` is the number of contacts.
+    The conditions are those of the module docstring. ``c`` is the number of contacts.
     """
     k = at % c
     i = at // c

@@ -177,7 +177,7 @@ class Contacts(NamedTuple):
         return single._replace(groups=tuple(group for group in self.groups if not group.law.rigid[0]))
 
     def of(self, owner: int) -> Contacts:
-        """Contact arrays of the connection with the index ``owner``: its single gaps and its groups."""
+        """Contact arrays of the connection number ``owner`` of those with contacts: its single gaps and its groups."""
         groups = tuple(group for group in self.groups if group.law.owner[0] == owner)
         return self._replace(groups=()).take(np.flatnonzero(self.owner == owner))._replace(groups=groups)
 
