@@ -105,8 +105,9 @@ def _arrays(
 ) -> Contacts:
     """Contact arrays of single gaps, each given with its connection and the connection's index.
 
-    ``given`` are the motions of the ports, and the numbers of the time factors of friction by :func:`factor_key`.
-    ``first`` is the index of the first anchor in the state, after all springs.
+    The index counts the connections with contacts. ``given`` are the motions of the ports, and the numbers of the time
+    factors of friction by :func:`factor_key`. ``first`` is the index of the first anchor in the state, after all
+    springs.
     """
     moves, frictions = given
     for _, connection, gap in gaps:
@@ -238,7 +239,7 @@ def numbers_of_factors(connections: Sequence[Connection]) -> dict[Any, int]:
 
 
 def factor_key(connection: Connection, factor: Any) -> Any:
-    """Key by which a factor of friction is found: identity of a function, or for "input" name of the connection."""
+    """Key of a factor of friction in dictionaries: the identity of a function, or the connection's name for "input"."""
     return connection.name if factor == "input" else id(factor)
 
 
@@ -344,7 +345,7 @@ def _check_restitution(connection: Connection, gap: Gap, moves: Moves) -> None:
 
 
 def _check_face(connection: Connection, gap: Gap, moves: Moves) -> None:
-    """Raise ValueError for a rigid contact with a face whose corners are on several bodies or frames of nodes."""
+    """Raise ValueError for a rigid contact with a face whose corners are on several bodies or nodal frames."""
     if gap.kind != "face" or not isinstance(gap.law, Rigid):
         return
     corners = [vector.minus for vector in gap.vectors[:1]] + [vector.plus for vector in gap.vectors[1:]]

@@ -113,8 +113,8 @@ def broad_phase(
     It searches among all groups, and among pairs of moving spheres: those with rigid laws, or those in the mask ``of``
     (c,) if it is given. It also searches among gaps over fixed planes in the mask ``walls`` (c,), and among gaps to
     surfaces, edges and faces if ``surfaces`` is given, the positions (k, d) of the nodes in their bodies. All other
-    gaps are included in every result. ``nodes`` is the number of nodes of the mechanism. Two nodes may have only one
-    single gap between spheres.
+    gaps are included in every result. ``nodes`` is the number of nodes of the mechanism. If two nodes have several gaps
+    between spheres, all but the first of them are included in every result.
     """
     none = np.zeros(0, dtype=int)
     if not c.number:
@@ -189,12 +189,12 @@ def _keys(first: Array, second: Array, nodes: int) -> Array:
 
 
 def shares_of_contact(c: Contacts, first: Array, last: Array) -> tuple[float, float] | None:
-    """Fractions of a step at which two rigid balls or cylinders touch, and are slightly in each other; None if none do.
+    """Fractions of a step at which bodies that pass through each other first touch, and then overlap slightly.
 
-    The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to ``last``. Only rigid contacts are
-    considered whose depth exceeds ``DEEP`` times the sum of their radii within the step, as the bodies pass through
-    each other. The fractions are those of the contact that closes first: up to its closing, and up to a tenth of the
-    way from there to its largest depth.
+    These are balls or cylinders in rigid contact whose depth exceeds ``DEEP`` times the sum of their radii within the
+    step; None if there are none. The vectors V, W, U (3, c, d) of the contacts change linearly from ``first`` to
+    ``last``. Of the contact that closes first, the fractions are those at its closing, and at a tenth of the way from
+    there to its largest depth.
     """
     round_pairs = np.flatnonzero(c.rigid & np.isin(c.kind, (DISTANCE, AXIAL)) & (c.sign > 0.0))
     across = (c.kind[round_pairs] == AXIAL)[:, None]

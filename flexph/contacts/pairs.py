@@ -1,4 +1,7 @@
-"""Contacts between shapes at ports."""
+"""Construction of contacts: of two shapes at ports, or of each shape of a group with every other.
+
+A pair of shapes is put in order, split into parts (:mod:`.parts`), and each pair of parts gets a gap.
+"""
 
 from __future__ import annotations
 

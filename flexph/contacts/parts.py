@@ -100,7 +100,7 @@ def _may_be_flush(first: Box, second: Box, radius: float) -> bool:
 
 
 def _rounded(first: Box, second: Box) -> tuple[Box, Box]:
-    """Copies of two boxes whose edges have different radii; plates without thickness are returned unchanged.
+    """Copies of two boxes whose edges have different radii; both are unchanged if one is a plate without thickness.
 
     A corner is a ball whose centre is one radius inside of the faces. Where two boxes of equal lengths lie on each
     other, the corners with the larger radius stand on the flat part of the other box and bear the load. The corners
@@ -122,7 +122,7 @@ def _too_slender(first: Edge, second: Edge) -> bool:
 
 
 def check_slender(first: Edge, second: Edge) -> None:
-    """Raise ValueError for edges so thin that their ends would pass through each other."""
+    """Raise ValueError for edges too long for their radii: the ends of two such edges could pass through each other."""
     if _too_slender(first, second):
         length, radius = math.hypot(*first.half, *second.half), first.radius + second.radius
         raise ValueError(

@@ -80,7 +80,7 @@ def restitution_loss(restitution: float, speed: float, *, formula: Formula = "ex
         return FORMULAS["hunt_crossley"](e) / v
 
     def defect(t: float) -> float:
-        """Defect of the relation, with t = −ln(1 − c e v)."""
+        """Residual of the exact relation between c v and e, as a function of t = −ln(1 − c e v)."""
         w = -math.expm1(-t)
         return w / e - math.log1p(w / e) + w - t
 

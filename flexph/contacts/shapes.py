@@ -1,4 +1,7 @@
-"""Shapes at ports for contacts."""
+"""Shapes at ports that contacts join: spheres, edges, rims, planes, cylinders and holes.
+
+Boxes, capsules and meshes are in :mod:`.surfaces`, faces of bodies that deform in :mod:`.skins`.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ class Shape(ABC):
 
     @property
     def reach(self) -> float:
-        """Bounding radius [m] of the shape about its centre, or its axis if it is long; 0 for shapes without one."""
+        """Bounding radius [m] of the shape about its centre, or its axis if it is long; 0 for points and planes."""
         return 0.0
 
 
@@ -76,14 +79,14 @@ class Sphere(Shape):
 
 @dataclass(frozen=True)
 class Spot(Sphere):
-    """Ball at an ``offset`` [m] from a port, fixed in its section: a corner of another shape."""
+    """Ball at an ``offset`` [m] from a port, fixed in its section: a corner of a box, or an end of a capsule."""
 
     offset: Direction = ()
 
 
 @dataclass(frozen=True)
 class Edge(Shape):
-    """Bar with round ends at an offset from a port: an edge of another shape.
+    """Bar with round ends at an offset from a port: an edge of a box, or the axis of a capsule.
 
     Its centre is at an ``offset`` [m] and ``half`` leads from there to one of its ends, both fixed in the section.
     """
@@ -209,7 +212,7 @@ class Plane(Shape):
 
     @property
     def is_moving(self) -> bool:
-        """True if the surface has a speed."""
+        """True if the surface has a speed, also if an input sets it."""
         return callable(self.speed) or self.speed != 0.0 or self.driven
 
     @property

@@ -1,4 +1,4 @@
-"""Stops of joint coordinates."""
+"""End stops that limit an angle or an offset between two ports: contacts, or springs with an elastic law."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def check_stops(
     after: tuple[Configuration, Derived],
     iterations: int,
 ) -> None:
-    """Raise MotionEnded if the angle of a stop moves half a turn away from its limits within a step.
+    """Raise MotionEnded if the angle of a stop moves half a turn away from the middle of its limits within a step.
 
     The angle would then jump to the opposite limit, as full turns are not counted. ``before`` and ``after`` are the
     states at the ends of the step, ``iterations`` is the number of iterations that the error reports.

@@ -50,7 +50,7 @@ class Surface(Shape, Memo):
         """Corners, nodes or round ends of the surface, as balls at offsets from its port."""
 
     def edges(self) -> tuple[Edge, ...]:
-        """Edges of the surface that have a radius."""
+        """Edges by which the surface touches edges of other surfaces, with its radius of rounding; none by default."""
         return ()
 
     @property
@@ -168,7 +168,7 @@ class Box(Surface):
         return tuple(Spot(self.port, self.round, tuple((np.array(way) @ axes).tolist())) for way in ways)
 
     def edges(self) -> tuple[Edge, ...]:
-        """Edges of the box with a radius."""
+        """The twelve edges, with the radius of rounding of the box; none in the plane or without an inside."""
         if len(self.size) == 2 or not self.encloses:
             return ()
         axes, half, edges = np.array(self.directions(3)), self._half, []
@@ -255,7 +255,7 @@ class Capsule(Surface):
         return tuple(Spot(self.port, self.radius, tuple(sign * x for x in half)) for sign in (1.0, -1.0))
 
     def edges(self) -> tuple[Edge, ...]:
-        """Edges of the capsule with a radius."""
+        """The capsule itself as a single edge, a bar with round ends."""
         half = tuple(0.5 * self.length * x for x in self.axis)
         return (Edge(self.port, (0.0,) * len(half), half, self.radius),)
 

@@ -1,6 +1,7 @@
 """The data of a mechanism as flat arrays, the only input of the kernels.
 
-Small mechanisms have dense matrices for the shapes φ − φ̄ about the centres of mass (``mean`` is None). Large ones have
+A deformation u displaces the nodes of a body by φu relative to its frame, and its centre of mass by φ̄u. Small
+mechanisms have dense matrices for the shapes φ − φ̄ relative to the centres of mass (``mean`` is None). Large ones have
 sparse matrices for the shapes φ, and φ̄ is kept separately as ``mean`` (rank d per body) to avoid fill-in.
 """
 
@@ -29,11 +30,11 @@ FACTORS, STRAINS, SPEEDS, SURFACES, RELATIONS, FRICTIONS, MASSES = range(7)
 
 
 class Arrays(NamedTuple):
-    """Constant data of a mechanism: b bodies, d dimensions, s spins, n flexible coordinates, m stresses.
+    """Constant data of a mechanism with b bodies in d dimensions, n flexible coordinates and m stresses.
 
-    Nodes are points and directions of bodies, vectors are combinations of nodes, products are dot products of two
-    vectors, and terms assign products to constraint rows. The last fields follow from the others (see
-    :func:`prepared`).
+    A body has s spin components. Nodes (k) are points and directions of bodies, vectors (v) are linear combinations of
+    nodes, products (p) are dot products of two vectors. Each of t terms adds a product, times a coefficient, to one of
+    g constraint rows. The last fields follow from the others (see :func:`prepared`).
     """
 
     dim: int
@@ -111,9 +112,10 @@ class Arrays(NamedTuple):
 
 
 class Joined(NamedTuple):
-    """Arrays restricted to the products of joints, springs and loads, without those of strain rows.
+    """Arrays of a mechanism restricted to the products of joints, springs and loads.
 
-    The products of strain rows are the last products of a mechanism, so that all others keep their indices.
+    Left out are the products that only determine strains of nodal bodies (strain rows, :mod:`flexph.kernels.strains`).
+    They are the last products of a mechanism, so that all others keep their indices.
     """
 
     arrays: Arrays  # of some nodes, the first vectors and the first products
@@ -173,7 +175,7 @@ class Columns(NamedTuple):
 def prepared(parts: dict[str, Any]) -> dict[str, Any]:
     """Fields of :class:`Arrays` that follow from its other fields ``parts``, by name.
 
-    Their matrices are dense if the shift φ̄ is included in ``parts`` (``mean`` is None), else sparse.
+    Matrices among them are dense if the node shapes in ``parts`` include the shift φ̄ (``mean`` is None), else sparse.
     """
     bodies, dim = parts["weight"].shape
     node_body, moves, pairs = parts["node_body"], parts["node_moves"], np.array([parts["first"], parts["second"]])
@@ -231,9 +233,9 @@ def timed_columns(a: Arrays) -> np.ndarray:
 
     A row of the table has the data of one step. It begins with the changes over the step of the free lengths and angles
     of all springs. Then come, kind by kind, the values at the start of the step and those at its end. The kinds are, in
-    this order, factors of elastic laws of springs, factors of laws of strains, speeds of flows, speeds of moving
-    surfaces, factors of resistive relations of springs, factors of the friction of contacts and bearings, and factors
-    of masses. A kind that is constant in time has no columns.
+    this order, factors of elastic laws of springs, factors of material laws of strain rows, speeds of flows, speeds of
+    moving surfaces, factors of resistive relations of springs, factors of the friction of contacts and bearings, and
+    factors of masses. A kind that is constant in time has no columns.
     """
     springs = a.springs.stiffness.size
     timed = sum(part.factor is not None for part in a.strains.laws)

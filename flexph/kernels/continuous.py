@@ -1,4 +1,7 @@
-"""Equations of motion in continuous time: mass, gyroscopic, strain and spring matrices at a state, world loads."""
+"""Matrices and forces of the equations of motion in continuous time, at a state and over the velocities (ṙ, ω, u̇).
+
+These are mass, gyroscopic, strain, spring, damping and input matrices. Strain rows are the strains of nodal bodies,
+which are functions of products of world vectors (:mod:`flexph.kernels.strains`)."""
 
 from __future__ import annotations
 
@@ -63,7 +66,7 @@ def assembled(rigid: tuple[Any, Any], coupling: tuple[Any, Any], flexible: Any) 
 
 
 def mass_matrix(a: Arrays, u: Array, *, deforming: bool = True) -> Any:
-    """Sparse mass matrix diag(m, M(u)) in (ṙ, ω, u̇); unless ``deforming``, its block on u̇, often full, is left out."""
+    """Sparse mass matrix diag(m, M(u)) over (ṙ, ω, u̇); unless ``deforming``, its block on u̇, often full, is zero."""
     return sparse.csr_array(mass_of(a, u, deforming=deforming))
 
 
@@ -183,7 +186,8 @@ def spring_operator(a: Arrays, c: Configuration, d: Derived) -> Any:
 def curve_slips(a: Arrays, product: Array, rates: Any) -> tuple[Any, Array]:
     """Matrix (slips, n_v) from velocities to slip rates along curves, and slopes at rest of their friction ρ(rate).
 
-    ``rates`` is the matrix (p, n_v) from velocities to the rates of the products.
+    Slip rates are positive towards smaller s. ``rates`` is the matrix (p, n_v) from velocities to the rates of the
+    products.
     """
     numbers, at = np.flatnonzero(a.slips.curve >= 0), all_at_state(a.curves, product)
     rows = np.zeros((numbers.size, product.size))
@@ -235,10 +239,10 @@ def input_matrix(a: Arrays, R: Array, arm: Array, place: Array) -> Any:
 def damping_matrix(a: Arrays, c: Configuration, d: Derived, of: Callable[[Springs, Array], Array] = resistances) -> Any:
     """Positive semidefinite damping matrix (n_v, n_v) of bodies, dampers, strain rows and slips along curves.
 
-    Bodies have α M + D(u)ᵀ β C⁻¹ D(u) on u̇. Dampers with coefficient c and resistive force ρ have c + ρ(s)/s at
-    their rate s. Slips along curves have the slope ρ'(0) of their friction, as at rest. With
-    :func:`flexph.kernels.springs.damping_slopes` for ``of`` dampers have the slope c + ρ'(s) instead: the matrix is
-    then the derivative of the damping forces with respect to the velocities.
+    Bodies have α M + D(u)ᵀ β C⁻¹ D(u) on u̇. Dampers with coefficient c and resistive force ρ have c + ρ(s)/s at their
+    rate s; those of slack ropes do not act. Slips along curves have the slope ρ'(0) of their friction, as at rest.
+    With :func:`flexph.kernels.springs.damping_slopes` for ``of`` dampers have the slope c + ρ'(s) instead: the matrix
+    is then the derivative of the damping forces with respect to the velocities.
     """
     flexible = a.viscous
     if a.stress_damping.any():

@@ -4,13 +4,14 @@ With w = (ω, u̇) of all bodies that turn, p = M(u)w their momenta and ŵ the m
 
     ŵ = w̄ + ½B Δp,   so that   (1 + B M(u₁)) w₁ = 2ŵ − w₀ + B p₀,   σ̃ = σ̄ + … + ½A Δσ
 
-for constant B = Bᵀ ⪰ 0 and CA = (CA)ᵀ ⪰ 0. They follow from the small free vibrations (M, K = D₀ᵀC⁻¹D₀) of each body
-about its centre of mass, with its spin:
+for constant B = Bᵀ ⪰ 0 and CA = (CA)ᵀ ⪰ 0; the dots stand for the damping of the bodies. σ are the stresses, C is the
+compliance and D₀ the strain matrix at u = 0. A and B follow from the small free vibrations (M, K = D₀ᵀC⁻¹D₀) of each
+body about its centre of mass, with its spin:
 
     B = α(M⁻¹ − 4S⁻¹),  A = α h² C⁻¹D₀S⁻¹D₀ᵀ,  S = 4M + h²K,  α = (1 − ρ)/(1 + ρ).
 
-For a mode of frequency ω both are αΩ²/(4 + Ω²), Ω = hω: zero for rigid body motions, a damping ratio ∝ Ω³ at low
-frequencies, and the factor ρ per step at high ones.
+For a mode of frequency ω and mass 1, A and B reduce to αΩ²/(4 + Ω²), Ω = hω: zero for rigid body motions, a damping
+ratio ∝ Ω³ at low frequencies, and the factor ρ per step at high ones.
 """
 
 from __future__ import annotations

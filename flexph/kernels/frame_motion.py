@@ -1,4 +1,4 @@
-"""Displacements of large bodies relative to their frames, which keep their matrices sparse.
+"""Displacements relative to body frames, instead of centres of mass, with which matrices of large bodies are sparse.
 
 The centre of mass of a body moves with its deformation, r = r_frame + R φ̄u. In the displacements (δr, θ, δu) every
 node therefore moves by R(φ − φ̄)δu, which leads to full matrices. In ξ' = (δr − Rφ̄δu, θ, δu), with ξ = T ξ', it moves

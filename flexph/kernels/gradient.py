@@ -1,4 +1,8 @@
-"""Jacobians from velocities to rates of nodes, vectors and products: dense for small mechanisms, sparse for large."""
+"""Jacobians from velocities to rates of nodes, vectors and products: dense for small mechanisms, sparse for large.
+
+Nodes, vectors and products are defined in :class:`flexph.kernels.arrays.Arrays`. Velocities are, in this order, ṙ of
+all centres of mass, the spins ω of bodies that turn (in body axes), and the rates u̇ of the flexible coordinates.
+"""
 
 from __future__ import annotations
 
@@ -187,7 +191,10 @@ def constraint_matrix(
 
 
 def with_spins(a: Arrays, rows: Any, frame: Array) -> Any:
-    """Constraint matrix ``rows`` (g, n_v) plus the spin terms a·(frame ω) of nonholonomic rows; frames (b, d, d)."""
+    """Constraint matrix ``rows`` (g, n_v) plus the spin terms a·(frame ω) of nonholonomic rows.
+
+    ``frame`` (b, d, d) turns the spins ω of the bodies into world spins.
+    """
     if not a.rolling.spin_row.size:
         return rows
     return rows + spin_rows(a, frame, *rows.shape)

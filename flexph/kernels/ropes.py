@@ -166,7 +166,7 @@ def slopes_of(ropes: Ropes, product: Array) -> Slopes:
 def rope_rows(ropes: Ropes, product: Array, *, absolute: bool = False) -> Any:
     """Derivatives (r, p) of the rope lengths with respect to the products, sparse.
 
-    With ``absolute`` the sum of the absolute values of the terms of each derivative.
+    With ``absolute`` each is the sum of the absolute values of its terms.
     """
     slopes = slopes_of(ropes, product)
     values = np.concatenate([slopes.span, slopes.by_sine, slopes.by_cosine])
@@ -179,7 +179,7 @@ def rope_rows(ropes: Ropes, product: Array, *, absolute: bool = False) -> Any:
 def rope_curvature(ropes: Ropes, product: Array, tension: Array, *, absolute: bool = False) -> Any:
     """Second derivatives of Σ T L with respect to the products at constant tensions T (r,), sparse (p, p).
 
-    L are the lengths of the ropes. With ``absolute`` the sum of the absolute values of the terms of each derivative.
+    L are the lengths of the ropes. With ``absolute`` each is the sum of the absolute values of its terms.
     """
     rows, columns, values = second_entries(ropes, product)
     owner = np.concatenate([ropes.span_rope, *(ropes.angle_rope,) * 4])

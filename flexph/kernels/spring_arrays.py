@@ -21,7 +21,8 @@ Index = np.ndarray
 class Springs(NamedTuple):
     """Constant data of spring-dampers on lengths, components, angles, ropes and distances, in this order.
 
-    Springs on distances are closed contacts in a mechanism at rest (:mod:`flexph.kernels.contacts.distances`).
+    A component is the offset of a point along a direction. Springs on distances are closed contacts in a mechanism at
+    rest (:mod:`flexph.kernels.contacts.distances`). The extension is the length, angle etc. less its free value.
     ``state`` is the index of the state of a spring, its elastic force, or −1. Springs in ``resisting`` have a resistive
     relation ρ of their rate in addition to the damping coefficient; ``steepness`` is its slope ρ'(0), and
     ``relation_factors`` are factors of some relations as functions of time. Springs in ``lawful`` have an elastic law
@@ -142,7 +143,10 @@ class Springs(NamedTuple):
         return slopes
 
     def forces(self, states: Array) -> Array:
-        """Elastic forces (stored,) from the states (stored,): the states themselves, V'(x) for an elastic law."""
+        """Elastic forces (stored,) from the states (stored,): the states themselves, or V'(x) for an elastic law.
+
+        V is taken without its time factor. Not for springs with a force law or hysteresis, whose state is no force.
+        """
         return self._stored(states, states, ElasticLaw.force)
 
     def energies(self, states: Array, time: float = 0.0) -> Array:
@@ -161,7 +165,7 @@ class Springs(NamedTuple):
         return energies
 
     def state_slopes(self, states: Array) -> Array:
-        """Derivatives (stored,) of the elastic forces with respect to the states: 1, V''(x) for an elastic law."""
+        """Derivatives (stored,) of the forces by :meth:`forces` with respect to the states: 1, or V''(x)."""
         return self._stored(np.ones(states.size), states, ElasticLaw.stiffness)
 
     def _with_laws(self, values: Array, of: Callable[..., Any], *extension: Array) -> Array:

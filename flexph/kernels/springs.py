@@ -1,7 +1,8 @@
-"""Spring-dampers: resistances at given rates, and the exact increments of lengths, components and angles in steps.
+"""Damping forces of spring-dampers at given rates of extension, their derivatives, and resistances (force over rate).
 
-A component is a product itself. A length ℓ = √Π has Δℓ = ΔΠ/(ℓ₀ + ℓ₁). An angle α of sine and cosine products
-(s, c) has Δα = atan2(Y, X), Y = s₁c₀ − c₁s₀ = c̄Δs − s̄Δc, X = c₀c₁ + s₀s₁, so that Δα = κ(c̄Δs − s̄Δc) with κ = Δα/Y.
+In a step, the increments of lengths, components and angles are exact functions of increments of products. A component
+is a product itself. A length ℓ = √Π has Δℓ = ΔΠ/(ℓ₀ + ℓ₁). An angle α of sine and cosine products (s, c) has Δα =
+atan2(Y, X), Y = s₁c₀ − c₁s₀ = c̄Δs − s̄Δc, X = c₀c₁ + s₀s₁, so that Δα = κ(c̄Δs − s̄Δc) with κ = Δα/Y.
 """
 
 from __future__ import annotations

@@ -39,8 +39,9 @@ class Derived(NamedTuple):
     """Quantities derived from a configuration.
 
     ``Pu`` and ``Pdu`` are the inertia products of u and u̇ (see :func:`inertia_products`), ``p_r`` (b, s) and ``p_u``
-    (n,) the momenta, ``slope`` the slopes in quadratic strains. ``arm`` (k, d) are the arms of the nodes in world axes,
-    ``vector`` (v, d) the world vectors, ``product`` (p,) their products, and ``on_curves`` the points on curves.
+    (n,) the momenta, ``slope`` the slopes whose squares enter the strains. ``arm`` (k, d) are the arms of the nodes in
+    world axes, ``vector`` (v, d) the world vectors, ``product`` (p,) their products, and ``on_curves`` the points on
+    curves.
     """
 
     Pu: Array
@@ -232,7 +233,7 @@ def vectors(a: Arrays, r: Array, arm: Array) -> Array:
 
 
 def products(a: Arrays, vector: Array) -> Array:
-    """Dot products V·W of all pairs of world vectors, (p,), from the vectors (v, d)."""
+    """Products V·W (p,) of the pairs of world vectors (v, d) that the arrays name; crossed ones are (J V)·W."""
     _, on_second = partners(a, vector)
     return np.vecdot(on_second, vector.take(a.second, axis=0))
 
@@ -288,7 +289,7 @@ def derive_at(a: Arrays, c: Configuration, joints: tuple[Array, Array, Array]) -
 
 
 def _elastic_energy(a: Arrays, sigma: Array, product: Array, time: float) -> Array:
-    """Elastic energies of the bodies at a time, ½ σᵀCσ and those of laws of strains, (b,) [J]."""
+    """Elastic energies (b,) [J] of the bodies at a time: ½ σᵀCσ, plus energies of material laws of strain rows."""
     laws = law_energies(a.strains, product, time) if a.strains.laws else []
     if laws:
         sigma = sigma.copy()

@@ -94,7 +94,7 @@ def mean_stiffness(s: Strains, products: tuple[Array, Array], softened: Array) -
     """Derivative of the stress σ̃ of a step with respect to the strain at its end, sparse (e, e).
 
     ``products`` are those at the start and at the end of the step. ``softened`` (e,) is ∂σ̃/∂σ = ½ + β/h with the
-    stress σ at the end.
+    stress σ at the end, the step size h and the coefficient β of stiffness-proportional damping.
     """
     before, after = (strains(s, product) if s.laws else product for product in products)
     stiffness = sparse.diags_array(softened) @ sparse.csr_array(s.stiffness)
@@ -187,10 +187,10 @@ def second_derivative(s: Strains, product: Array, stress: Array) -> Any:
 
 
 def mean_gradient_slopes(s: Strains, products: tuple[Array, Array], stress: Array) -> Any:
-    """Sum over the strain rows of the stress σ̃ (e,) times the derivative of the discrete gradient, sparse (p, p).
+    """Sum over the strain rows of the stress σ̃ (e,) times the derivative of the strain's discrete gradient, (p, p).
 
     The derivative is with respect to the products at the end of the step; ``products`` are those at its start and its
-    end.
+    end. The result is sparse.
     """
     (v0, a0, b0), (v1, a1, b1) = (_lengths(s, product) for product in products)
     value, first, second = 0.5 * (v0 + v1), 0.5 * (1.0 / a0 + 1.0 / a1), 0.5 * (1.0 / b0 + 1.0 / b1)

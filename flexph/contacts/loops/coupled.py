@@ -1,12 +1,13 @@
-"""Compiled linear algebra of contacts coupled by their bodies, with a factor in body velocities instead of D.
+"""Compiled linear algebra of contacts coupled by their bodies, with a matrix over body velocities instead of D.
 
 Impulses Λ change the velocities z of the bodies, n each, and the rates y of the contacts,
 
     z = Σ P (Λ − Λ₀),    y = y₀ + R z,
 
-with blocks P and R of each contact at its two bodies. The steps of all methods have the form ΔΛ = h − J Δy, with J
-(r, r) of each contact. The system to solve is (I + P J R) Δz = P h, with 3 velocities for each body in the plane and 6
-in space; it is banded if neighbouring bodies have near numbers. In functions z is ``s.z``, J ``s.gain``, h ``s.pull``.
+with blocks P and R of each contact at its two bodies. The steps of all methods have the form ΔΛ = h − J Δy, with J (r,
+r) of each contact. The system to solve is (I + P J R) Δz = P h, with 3 velocities for each body in the plane and 6 in
+space; its matrix is banded if neighbouring bodies have near numbers. Λ₀ are the impulses at which the rates are y₀. In
+functions z is ``s.z``, J ``s.gain``, h ``s.pull``.
 """
 
 from __future__ import annotations
@@ -83,7 +84,7 @@ def rates_of(p: Coupled, x: Array, out: Array, s: Chain) -> None:
 def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
     """Solve for the step ΔΛ = h − J Δy of the impulses and write it into ``out``; False if the system is singular.
 
-    J and h are ``s.gain`` and ``s.pull``. The last factor is used again if J is the same.
+    J and h are ``s.gain`` and ``s.pull``. The last factorisation of I + P J R is used again if J is the same.
     """
     c = p.friction.size
     pull = s.pull
@@ -111,14 +112,14 @@ def solve_steps(p: Coupled, out: Array, s: Chain) -> bool:
 
 
 def _factor(s: Chain) -> bool:
-    """Factor the matrix I + P J R in place, in ``s.band``; return False if it is singular."""
+    """Factorise the matrix I + P J R in place, in ``s.band``; return False if it is singular."""
     if s.band.shape[0] > s.z.size:
         return factor_halves(s.band, s.pivot, s.half, s.z, s.other, s.made[4])
     return factor_band(s.band, s.pivot, s.half)
 
 
 def _solve(s: Chain) -> None:
-    """Replace the right-hand side in ``s.z`` by the solution for the velocities, with the factor in ``s.band``."""
+    """Replace the right-hand side in ``s.z`` by the solution for the velocities, with the factors in ``s.band``."""
     if s.band.shape[0] > s.z.size:
         solve_halves(s.band, s.pivot, s.half, s.z, s.other, s.made[4])
     else:
@@ -144,7 +145,7 @@ def _is_active(p: Coupled, k: int, s: Chain) -> bool:
 
 
 def _is_kept(p: Coupled, s: Chain) -> bool:
-    """True if the factor in ``s.band`` belongs to the J in ``s.gain``."""
+    """True if the factorised matrix in ``s.band`` belongs to the J in ``s.gain``."""
     for k in range(p.friction.size):
         for i in range(p.rows):
             for j in range(p.rows):

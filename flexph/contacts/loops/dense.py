@@ -1,6 +1,6 @@
-"""Compiled solution for contact impulses, with a dense matrix D (see tests/samples/complementarity.py).
+"""Compiled solution for contact impulses, with a dense matrix D, in one call.
 
-D maps impulses of the contacts to changes of their rates.
+D maps impulses of the contacts to changes of their rates. tests/samples/complementarity.py is a reference in NumPy.
 """
 
 from __future__ import annotations

@@ -112,7 +112,7 @@ def _longest(p: Cone, m: int, held: bool, space: Space) -> float:
 
 
 def _factor(p: Cone, count: int, m: int, held: bool, space: Space) -> bool:
-    """Assemble and factor the Newton matrix (count, count) of the impulses listed in ``space.own``; False if singular.
+    """Assemble and factorise the Newton matrix (count, count) of impulses in ``space.own``; False if it is singular.
 
     It is D plus diagonal blocks of the ratios of slacks to factors.
     """

@@ -174,7 +174,10 @@ def _set_targets(p: Coupled, held: bool, product: float, centre: float, s: Array
 
 
 def interior_coupled(p: Coupled, x: Array, weight: float, held: bool, chain: Chain) -> float:
-    """Write impulses into x, from Newton's method or, if it fails, the last interior point; return their defect."""
+    """Write impulses of plane contacts into x, from Newton's method started at interior points; return their defect.
+
+    If no interior point is good enough to start Newton's method, x is the last one, and the returned defect infinite.
+    """
     c = p.friction.size
     m = x.size
     s = chain.pairs

@@ -1,8 +1,11 @@
-"""Compiled semismooth Newton method on the sets of open, sticking and slipping contacts (see tests/samples/cones.py).
+"""Compiled semismooth Newton method on the sets of open, sticking and slipping contacts.
 
 Vectors have all normal entries first, then those along each tangent. With a proximal weight w on the change from
-impulses Λ̂, the rates are y = b + D Λ + w (Λ − Λ̂). The defect of the laws is the natural map, Λ minus the projection of
-Λ − r y on the friction cone, with step lengths r of each contact.
+impulses Λ̂, the rates are y = b + D Λ + w (Λ − Λ̂). The defect of the laws is the natural map, Λ minus the projection
+of Λ − r y on the friction cone, with step lengths r of each contact. tests/samples/cones.py is a reference in NumPy.
+
+The unknowns of a step are the impulses of closed contacts, each with a condition: the normal rate is zero, and the
+rates along the tangents if the contact sticks. If it slips, its friction is μΛ_N in the direction of Λ_T − r y_T.
 """
 
 from __future__ import annotations
@@ -102,8 +105,8 @@ def _set_states(p: Cone, x: Array, y: Array, space: Space) -> int:
 def _set_friction_state(p: Cone, k: int, t: int, x: Array, y: Array, space: Space) -> None:
     """Set the state of closed contact k with friction: sticking or slipping.
 
-    Also writes its direction of slip, the defects of its conditions along the tangents, and the derivatives of these
-    with respect to the rates.
+    Also writes the direction of friction in slip, the defects of the conditions along the tangents, and the derivatives
+    of these defects with respect to the rates.
     """
     slips = cython.declare(cython.bint)
     c = p.friction.size
@@ -133,7 +136,7 @@ def _set_friction_state(p: Cone, k: int, t: int, x: Array, y: Array, space: Spac
 def _conditions(p: Cone, at: int, c: int, row: Array, space: Space) -> float:
     """Change of the condition of the unknown impulse with the index ``at`` by given changes ``row`` of all rates.
 
-    ``c`` is the number of contacts.
+    The conditions are those of the module docstring. ``c`` is the number of contacts.
     """
     k = at % c
     i = at // c

@@ -44,7 +44,7 @@ def newton_step(p: Coupled, x: Array, y: Array, weight: float, s: Chain) -> bool
 
 
 def _set_friction(p: Coupled, k: int, x: Array, y: Array, weight: float, s: Chain) -> None:
-    """Set the friction part of J and h of closed contact k, which sticks, or slips in the direction d.
+    """Set the friction part of J and h of closed contact k, which sticks, or slips with friction in the direction d.
 
     J and h define the step ΔΛ = h − J Δy of the impulses, see :mod:`.coupled`. In slip, the tangential impulses Λ with
     rates y change by ΔΛ = (μ Λ_N + μ ΔΛ_N) d − Λ + τ (I − d dᵀ) (ΔΛ − r Δy), with τ = μ Λ_N/|Λ − r y| and the step

@@ -133,7 +133,8 @@ def _conditions(p: Coupled, x: Array, rates: Array, weight: float, changes: bool
 def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> float:
     """Quantity of contact k whose zero is the event ``kind`` that ends its state.
 
-    It is computed from impulses x and rates y, or its derivative from their derivatives. ``side`` is the sign of slip.
+    It is computed from impulses x and rates y, or its derivative from their derivatives. ``side`` is the sign of the
+    friction impulse in slip, opposite to that of the slip rate.
     """
     c = p.friction.size
     if kind == CLOSES:
@@ -146,9 +147,10 @@ def _slack(p: Coupled, k: int, kind: int, side: float, x: Array, y: Array) -> fl
 
 
 def _possible_event(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, float]:
-    """Event that can end the present state of contact k, and its direction of slip, ±1 or 0.
+    """Event that can end the present state of contact k, and the sign of the friction impulse in slip, ±1 or 0.
 
-    Each state has up to two such events, with ``number`` 0 and 1; the event is −1 if there is no such one.
+    The slip is that before or after the event; 0 if the event does not depend on it. Each state has up to two such
+    events, with ``number`` 0 and 1; the event is −1 if there is no such one.
     """
     frictional = cython.declare(cython.bint)
     frictional = p.rows > 1 and p.friction[k] > 0.0
@@ -162,7 +164,7 @@ def _possible_event(p: Coupled, k: int, number: int, s: Chain) -> tuple[int, flo
 
 
 def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, float]:
-    """Next event on the path: change of t until then, contact, event and direction of slip.
+    """Next event on the path: change of t until then, contact, event, and sign of the friction impulse in slip.
 
     t changes in the direction ``way``, ±1. The change is infinite, and the contact −1, if no state ends.
     """
@@ -186,7 +188,7 @@ def _next(p: Coupled, x: Array, way: float, s: Chain) -> tuple[float, int, int, 
 
 
 def _next_state(p: Coupled, k: int, kind: int, side: float, s: Chain) -> None:
-    """Set the state of contact k after the event ``kind`` with the direction of slip ``side``."""
+    """Set the state of contact k after the event ``kind``; ``side`` is the sign of the friction impulse in slip."""
     slips_on = cython.declare(cython.bint)
     if kind == OPENS:
         s.state[k] = OPEN

@@ -68,7 +68,8 @@ class Cone(NamedTuple):
 class Coupled(NamedTuple):
     """Problem in body velocities: c contacts with r rates each (at most d), of which the normal one is the first.
 
-    Blocks and work space may be longer than needed.
+    The blocks P and R, the rates y₀ and the impulses Λ₀ are defined in :mod:`.coupled`. Blocks and work space may be
+    longer than needed.
     """
 
     side: Array  # (c, 2), indices of the bodies, −1 for the ground

@@ -30,9 +30,10 @@ OF_TWO = (0, 1, 3)
 
 
 class Distance(NamedTuple):
-    """Distance of kind "shape", "segments" or "face" as a function of the products with given indices.
+    """Distance of a contact as a function of the products with given indices.
 
-    The contact is closed at the distance ``reach`` [m].
+    Its kind is "shape" (of a point from a box or mesh, whose products are coordinates in the axes of the surface),
+    "segments" (of two segments) or "face" (of a point from a face). It is closed at the distance ``reach`` [m].
     """
 
     kind: str

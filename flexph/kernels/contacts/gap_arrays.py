@@ -24,9 +24,9 @@ VECTORS = 4
 class BallGroup(NamedTuple):
     """A group of n moving balls or discs, with gaps |V| − r₁ − r₂ between all pairs.
 
-    ``law``: a single gap with the contact law of all pairs; ``body``: bodies on which friction exerts a moment, or −1;
-    ``rows``: number of rows of the table of anchors; ``left_out``: sorted indices, among all pairs, of pairs on the
-    same rigid body.
+    ``law`` is a single gap with the contact law of all pairs, ``body`` for each ball the body on which friction exerts
+    a moment, or −1, ``rows`` the number of rows of the table of anchors, and ``left_out`` the sorted indices, among
+    all pairs, of those on the same rigid body.
     """
 
     node: Index  # (n,)
@@ -84,7 +84,7 @@ class BallGroup(NamedTuple):
         )
 
     def near(self, points: Array, reach: float) -> Index:
-        """Sorted indices of the pairs with gaps of at most ``reach`` [m], with the members at points (n, d)."""
+        """Sorted gap numbers of the pairs with gaps of at most ``reach`` [m], with the members at points (n, d)."""
         widest = float(np.sort(self.radius)[-2:].sum())
         one, other = scipy.spatial.cKDTree(points).query_pairs(widest + reach, output_type="ndarray").T
         apart = np.linalg.norm(points[one] - points[other], axis=1) - self.radius[one] - self.radius[other]
@@ -98,8 +98,9 @@ class Contacts(NamedTuple):
     """Constant data of c single gaps in d dimensions, and of groups of balls with gaps between all pairs.
 
     ``plus`` and ``minus`` are indices of nodes of the mechanism's arrays, −1 for none: the vectors V, W, U and D of a
-    gap lead from the ``minus`` to the ``plus`` node, plus the constant vector ``fixed``. The gaps of groups are
-    numbered after the c single ones, one group after the other.
+    gap lead from the ``minus`` to the ``plus`` node, plus the constant vector ``fixed``. V leads from the second shape
+    to the first, the others are axes, sides or directions, by the kind of gap (see :mod:`.gaps`). The gaps of groups
+    are numbered after the c single ones, one group after the other.
     """
 
     kind: Index  # (c,)
@@ -176,7 +177,7 @@ class Contacts(NamedTuple):
         return single._replace(groups=tuple(group for group in self.groups if not group.law.rigid[0]))
 
     def of(self, owner: int) -> Contacts:
-        """Contact arrays of the connection with the index ``owner``: its single gaps and its groups."""
+        """Contact arrays of the connection number ``owner`` of those with contacts: its single gaps and its groups."""
         groups = tuple(group for group in self.groups if group.law.owner[0] == owner)
         return self._replace(groups=()).take(np.flatnonzero(self.owner == owner))._replace(groups=groups)
 

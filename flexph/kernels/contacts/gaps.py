@@ -8,10 +8,16 @@ With V, W, U the vectors of a gap, bars the means of both ends and Δ their diff
     angle     g = ±(α − α*)                  f_V = ±κ(c̄W̄ − s̄Ū),  f_W = ±κc̄V̄,  f_U = ∓κs̄V̄ (see kernels.springs)
     rim       g = V·W − r s − c              f_V = W̄,  f_W = V̄ + r k Ū,  f_U = r k W̄,  k = (q₀ + q₁)/(s₀ + s₁)
 
-with q = V·W/s, s = |W|, A = q̄ (1/s)‾ and C = 2q̄ (V·W)‾/(s₀s₁(s₀ + s₁)): W, a direction of a bent section, may be
-longer than 1; for a rim q = W·U and s = √(1 − q²). A force F on a gap acts with F f on the vectors, so that its work is
-F Δg at every step. Friction T acts along t̄ ⟂ f_V on the points and with the torques −ρ × T t̄ on their bodies, ρ₁ + ρ₂
-= V̄: then no angular momentum is lost, and its work is T Δs of the slip Δs = t̄·ΔV − h(ρ₁ × t̄)·Ω₁ − h(ρ₂ × t̄)·Ω₂.
+An offset is the height of V over a plane with the normal W, "axial" the distance from an axis W, both less a constant
+c. The angle α of a stop has the sine V·W and the cosine V·U; α* is its limit. A rim is that of a disc of radius r with
+the axis U, over a plane with the normal W. Gaps between segments (halves W, U), to faces (sides W, U) and to boxes and
+meshes (axes W, U, D) are computed by :mod:`flexph.kernels.surfaces`.
+
+For an axial gap q = V·W/s, s = |W|, A = q̄ (1/s)‾ and C = 2q̄ (V·W)‾/(s₀s₁(s₀ + s₁)): W, a direction of a bent section,
+may be longer than 1. For a rim q = W·U and s = √(1 − q²). A force F on a gap acts with F f on the vectors, so that its
+work is F Δg at every step. Friction T acts along t̄ ⟂ f_V on the points and with the torques −ρ × T t̄ on their bodies,
+ρ₁ + ρ₂ = V̄: then no angular momentum is lost, and its work is T Δs of the slip
+Δs = t̄·ΔV − h(ρ₁ × t̄)·Ω₁ − h(ρ₂ × t̄)·Ω₂ over a step h.
 """
 
 from __future__ import annotations
@@ -192,7 +198,7 @@ def _faces(c: Contacts, numbers: Array, before: Array, after: Array) -> Measured
     """Gaps to faces at the start and the end of a step, their discrete gradients and their gradients at the end.
 
     ``numbers`` are the numbers of these gaps, ``before`` and ``after`` their vectors V, W, U, D (4, c, d). Where a ball
-    is inside several faces of the same body, only the gap to the closest of them is negative; the others are set to
+    penetrates several faces of a skin, only the gap to the closest of them is negative; those to the others are set to
     zero.
     """
     near, bent = _near_faces(c, numbers, before, after)

@@ -5,7 +5,8 @@ elastic force is F = −ΔV/Δg, free of cancellation,
 
     n = 3/2:  F = ⅖K(a⁴ + a³b + a²b² + ab³ + b⁴)/(a + b),  a = √δ₀, b = √δ₁;      n = 1:  F = ½K(δ₀ + δ₁)
 
-if both ends are in contact, and F = V(δ_in)/(g_out + δ_in) if one is. With damping the force is
+if both ends of the step are in contact. If one is, with the depth δ_in, and the other has the gap g_out > 0, then
+F = V(δ_in)/(g_out + δ_in). With damping the force is
 
     P = max(F (1 − c Δg/h) − d χ Δg/h, 0),  χ the fraction of the path in contact,
 

@@ -56,7 +56,8 @@ class Tolerances(NamedTuple):
         Ratio of corrections, of an earlier iterate to the last one, below which the earlier iterate is used if the
         iteration stagnates, as near a singular pose round-off can make later iterates worse.
     coarse
-        Correction above which an iteration without further improvement uses the increments of the constraints.
+        Correction above which an iteration without further improvement, while constraints hold, goes on with another
+        condition: the increments of the constraints over the step vanish, instead of their values at its end.
     forgotten
         Fraction of the constraint error at its start that a step corrects if its iteration uses the increments of the
         constraints. Constraint errors then stay at round-off, with little effect on velocities.
@@ -70,9 +71,9 @@ class Tolerances(NamedTuple):
         Limits above which the Jacobian is renewed: reduction by one iteration, and number of further iterations at that
         rate.
     mixed
-        Correction above which the mixed iteration renews the Jacobian each time: with an old one, a larger correction
-        leaves strains that are not small, and large stresses. Limits up to 1e-3 take equally many iterations
-        in all sample mechanisms.
+        Correction above which the Jacobian is renewed each time in mechanisms with nonlinear strains (quadratic strains
+        of bodies, strain rows, solids): with an old one, a larger correction leaves strains that are not small, and
+        large stresses. Limits up to 1e-3 take equally many iterations in all sample mechanisms.
     noise
         Correction below which the Jacobian is not renewed, as such a correction is round-off.
     iterations, searches

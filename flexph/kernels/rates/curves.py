@@ -1,4 +1,7 @@
-"""Piecewise polynomial curves through moving points: shape functions, foot of a point, mean slopes over a step."""
+"""Curves through moving points, piecewise polynomial in a parameter s: shape functions, and the foot of a point.
+
+The foot is the point of the curve nearest to a given point (:mod:`.on_curves` has the formulas).
+"""
 
 from __future__ import annotations
 
@@ -110,7 +113,7 @@ class Curve(NamedTuple):
         return float(self.knots[e] + t[e])
 
     def foot_from(self, products: Array, s: float) -> float:
-        """Position s of the foot of the point near a given position; without any, that of :meth:`foot`.
+        """Position s of the foot of the point, found from a nearby position ``s``; if that fails, by :meth:`foot`.
 
         ``products`` are the products Π (d, K).
         """

@@ -1,7 +1,8 @@
 """Points on curves through points of a body, which move and deform with it.
 
-The curve is p(s) = Σ_k c_k(s) P_k, piecewise polynomial in s. In a frame of three (two) directions D_j of the body the
-distance of a point P from it is V_j(s) = Σ_k c_k(s) Π_jk, Π_jk = D_j·(P − P_k), as Σ_k c_k = 1; with T = dV/ds,
+The curve is p(s) = Σ_k c_k(s) P_k, piecewise polynomial in s. The vector P − p(s) to a point P has, along three (in the
+plane two) directions D_j of the body, the components V_j(s) = Σ_k c_k(s) Π_jk with Π_jk = D_j·(P − P_k), as
+Σ_k c_k = 1. With T = dV/ds,
 
     V·T = 0      gives s, the foot of P on the curve,        n_i·V(s) = 0,  n_i ⟂ T,      are the constraints.
 
@@ -71,7 +72,7 @@ class OnCurve(NamedTuple):
 
     @property
     def along(self) -> Array:
-        """Derivatives (d, K) with respect to Π of the distance along the curve, towards smaller s."""
+        """Derivatives (d, K), with respect to Π, of the displacement of P along τ, which points to smaller s."""
         derivative: Array = (self.way / np.linalg.norm(self.way))[:, None] * self.mean
         return derivative
 

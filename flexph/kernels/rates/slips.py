@@ -1,8 +1,8 @@
 """Friction against slips: velocity terms of products and angles, slips along curves, bearings under joint forces.
 
-Over a step the slip is exactly S = Σ gain ΔΠ; the force on a product is its gain times −κ S/h, κ = ρ(|S|/h)/(|S|/h).
-Friction with the relation ρ of force to slip rate thus dissipates exactly this force times the slip distance. Gains may
-have a third factor Π̄_also, such as the radius of a conical wheel.
+Over a step the slip is exactly S = Σ gain ΔΠ. Friction has a relation ρ of its magnitude to the slip rate; the force
+on a product is its gain times −ρ(|S|/h) S/|S|, so that friction dissipates exactly ρ times the slip distance |S|.
+Gains may have a third factor Π̄_also, such as the radius of a conical wheel.
 
 A bearing has up to d − 1 slips S with exact increments over a step: lengths along a guide or a curve, or angles times
 the radius. A friction force T acts on the measures of the slips, so that its work is T ΔS; it is bounded by μ|λ| with

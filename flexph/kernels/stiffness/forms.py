@@ -1,4 +1,6 @@
-"""Matrices over all velocities or products, from loads, springs, spins, and inertia forces of a steady motion."""
+"""Parts of the tangent stiffness: matrices of loads, springs, spins, and inertia forces of a steady motion.
+
+They are over all velocities (n_v, n_v), or over the products that define springs (p, p)."""
 
 from __future__ import annotations
 

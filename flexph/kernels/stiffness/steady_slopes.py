@@ -1,4 +1,4 @@
-"""Rows, slips and dampers in a steady motion: rates, forces, and derivatives with respect to displacements.
+"""Constraint rows, slips and dampers in a steady motion: rates, forces, and their derivatives by displacements.
 
 Displacements ξ = (δr, θ, δu) have δr in axes that turn with the world spin of the motion, θ and δu in the axes of their
 bodies. They change the rates of rows, slips and dampers by S ξ̇ + F ξ, with the Jacobian S from velocities to rates and
@@ -111,9 +111,9 @@ def _rates(a: Arrays, c: Configuration, d: Derived) -> Array:
 def slip_matrices(a: Arrays, at: tuple[Configuration, Derived], spin: Array) -> tuple[Any, Any]:
     """Damping matrix C and stiffness matrix K (n_v, n_v) of friction against slips about a steady motion.
 
-    A slip is s = g(Π)·Π̇, and its friction F(s) acts on the products with gᵀF. With C = −SᵀF'S and K = −SᵀF'Γ −
-    ∂(gᵀF)/∂Π, where slips change by S ξ̇ + Γ ξ as in :func:`row_slopes`. ``spin`` (s,) is the world spin. The change of
-    these forces as the vectors of the products turn is part of :func:`.tangent.tangent`.
+    A slip is s = g(Π)·Π̇, and its friction F(s) acts on the products with gᵀF. Slips change by S ξ̇ + Γ ξ as rows do
+    in :func:`row_slopes`; then C = −SᵀF'S, and K is −SᵀF'Γ minus the derivative of gᵀF at constant F. ``spin`` (s,) is
+    the world spin. The change of these forces as the vectors of the products turn is part of :func:`.tangent.tangent`.
     """
     t, product = a.slips, at[1].product
     change, rate, faster = product_motion(a, at, spin)

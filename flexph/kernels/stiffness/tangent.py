@@ -117,9 +117,9 @@ def node_motion(a: Arrays, c: Configuration, d: Derived) -> Any:
 
 
 def generalised_force(a: Arrays, c: Configuration, d: Derived, forces: Forces) -> Array:
-    """Generalised forces (n_v,) on (ṙ, ω, u̇) of products, springs, inputs, flows, weights and stresses.
+    """Generalised forces (n_v,) on (ṙ, ω, u̇) of constraints, springs, inputs, flows, weights and stresses.
 
-    Inertia forces are not included.
+    Those of constraints are the forces on products and the torques of spin terms. Inertia forces are not included.
     """
     loads = world_loads(a, d.arm, forces.inputs)
     force = node_motion(a, c, d).T @ _node_force(a, (c, d), forces, loads)
@@ -245,7 +245,7 @@ def _loads(a: Arrays, at: tuple[Configuration, Derived], forces: Forces, rows: R
 
 
 def weighed_stiffness(a: Arrays, d: Derived, forces: Forces) -> Any:
-    """Derivatives (p, p) of forces on products by products, for terms whose weights are products themselves.
+    """Derivatives (p, p) of forces on products with respect to products, for terms weighted by a product.
 
     These are velocity terms and points on curves. The functions for a step weigh products by the mean of its two ends,
     and so return half of these derivatives for a single state; their result is doubled here.

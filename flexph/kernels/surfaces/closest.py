@@ -262,9 +262,10 @@ def _put(s: Surfaces, t: int, v: float, w: float, region: int, out: Array) -> in
 
 
 def _feature(s: Surfaces, cell: tuple[int, int], region: int, dim: int, x: Array, out: Array) -> None:
-    """Write distance, gradient and second derivatives for the closest feature of cell ``t`` into ``out``.
+    """Write distance, gradient and second derivatives for the closest feature of a cell into ``out``.
 
-    The feature is the face, a side or a corner of the cell, by ``region``. ``out`` already has the closest point.
+    ``cell`` are the numbers of the surface and of its cell. The feature is the face, a side or a corner of the cell, by
+    ``region`` as in :func:`_closest`. ``out`` already has the closest point.
     """
     k, t = cell
     number = s.feature[t][region]

@@ -79,7 +79,7 @@ def _keep_if_closer(x: Array, s: float, t: float, feature: int, out: Array) -> N
 
 
 def _try_inside(x: Array, out: Array) -> bool:
-    """Store the foot of the perpendicular on the triangle as the closest point; False if it is not inside."""
+    """Store the foot of the perpendicular in the triangle as the closest point; return False if it is outside."""
     area = x[3] * x[5] - x[4] * x[4]
     if not area > FLAT * x[3] * x[5]:
         return False

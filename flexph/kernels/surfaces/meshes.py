@@ -1,4 +1,8 @@
-"""Meshes as surfaces: welded corners, planes, directions of sides and corners, and a tree of bounding boxes."""
+"""Preparation of meshes for distances to points: from points and cells to the arrays of a surface.
+
+Equal points are merged and the topology is checked (:func:`mesh_of`). Then planes, mean normals at sides and corners,
+and a tree of bounding boxes are computed (:func:`mesh_surface`).
+"""
 
 from __future__ import annotations
 
@@ -83,7 +87,8 @@ def _normals(corners: Array) -> tuple[Array, Array]:
 def _check_orientation(dim: int, ends: Array, pairs: Array) -> None:
     """Raise ValueError if the normals of two adjacent cells are on opposite sides.
 
-    ``ends`` are the points of the sides of all cells, ``pairs`` the indices of those sides that adjacent cells share.
+    ``ends`` are the numbers of the points at the sides of all cells, ``pairs`` the indices of those sides that
+    adjacent cells share.
     """
     one, other = pairs.T
     wrong = (ends[one] == ends[other]).all(axis=1) if dim == 3 else one % 2 == other % 2
@@ -98,7 +103,8 @@ def _check_orientation(dim: int, ends: Array, pairs: Array) -> None:
 def sharpness(mesh: Mesh, *, closed: bool) -> float:
     """Least value of 1 − cos θ over the edges where a ball may touch both cells, θ the angle between their normals.
 
-    These are the concave edges of a closed mesh, and all edges of an open one. 0 if there are none.
+    These are the concave edges of a closed mesh, and all edges of an open one. 0 if there are none. The width of blends
+    between faces is proportional to the result, up to a limit.
     """
     one, other = mesh.pairs.T
     bent = 1.0 - np.vecdot(mesh.normals[one], mesh.normals[other])

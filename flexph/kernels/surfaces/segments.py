@@ -153,7 +153,7 @@ def mean_slopes(count: int, x: Array, y: Array, first: Array, last: Array, out: 
     """Write the discrete gradient of D between products x and y into the first row of ``out``, then its derivatives.
 
     There are ``count`` products; the derivatives are with respect to y. ``first`` and ``last`` are the results for x
-    and y. It is the discrete gradient of O. Gonzalez with the mean of the gradients at both ends (J. Nonlinear Sci. 6
+    and y. The discrete gradient is that of O. Gonzalez with the mean of the gradients at x and y (J. Nonlinear Sci. 6
     (1996) 449).
     """
     defect = last[SQUARE] - first[SQUARE]

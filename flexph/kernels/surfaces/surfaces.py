@@ -19,7 +19,7 @@ class Surfaces(NamedTuple):
     A box has its half sizes, of which some may be zero: a rectangle, a segment, a point. A mesh has cells, triangles or
     in the plane segments, in a tree of n nodes with bounding boxes. The nodes are in depth-first order from ``root`` on
     (−1 for a box); ``skip`` is the node after the subtree of a node, and ``cells`` are the first cell of a leaf and the
-    one after its last, none for an inner node. Features are the planes, sides and corners of cells; they have
+    one after its last, 0 and 0 for an inner node. Features are the planes, sides and corners of cells; they have
     directions ``outward``. t and f count the cells and features of all meshes.
     """
 
