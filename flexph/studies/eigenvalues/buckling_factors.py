@@ -13,8 +13,8 @@ from scipy.linalg import eigvals
 from ...kernels.state import Configuration
 from ...mechanisms.mechanism import Mechanism
 from ...mechanisms.model.state import State, configuration
-from ...mechanisms.statics.balance import Problem
-from ...mechanisms.statics.buckling import buckling_point, equilibrium_point, equilibrium_problem
+from ...mechanisms.statics.balance import Problem, moved_by
+from ...mechanisms.statics.buckling import APART, buckling_point, equilibrium_point, equilibrium_problem
 from ...mechanisms.statics.stability import free_stiffness, softest_motions
 from ...numerics import checks as check
 from ...numerics.arguments import checked
@@ -111,7 +111,7 @@ def buckling_sensitivities(
         )
     factor, c = point.factor, point.c
     for _ in range(CORRECTIONS):
-        c = _equilibrium(start.problem.under(factor), factor, c)
+        c = _equilibrium(start.problem, factor, c)
         squares, noise, shapes = softest_motions(start.problem.under(factor), c, MOST)
         by_load = central_of_order_four(partial(_stiffness, start, (start.c, c), shapes), factor, LOADS * factor)
         by_load /= LOADS * factor
@@ -169,13 +169,27 @@ def _stiffness(
         R=np.einsum("bij,bjk->bik", turned, buckled.R),
         u=there.c.u + (buckled.u - first.u),
     )
-    problem = there.problem.under(factor)
-    return free_stiffness(problem, _equilibrium(problem, factor, near), modes)
+    return free_stiffness(there.problem.under(factor), _equilibrium(there.problem, factor, near), modes)
 
 
 def _equilibrium(problem: Problem, factor: float, near: Configuration) -> Configuration:
-    """Equilibrium under a factor of the loads, near a configuration. Raises ArithmeticError if there is none."""
-    point = equilibrium_point(problem, factor, near)
-    if point is None:
-        raise ArithmeticError(f"no equilibrium was found under {factor:.9g} times the loads, next to where they buckle")
-    return point.c
+    """Equilibrium under a factor of the loads, near a configuration. Raises ArithmeticError if there is none.
+
+    Exactly at a bifurcation the stiffness is singular, and Newton's method fails. Then the result is the mean of the
+    equilibria under slightly smaller and larger loads, whose error is of second order.
+    """
+    point = equilibrium_point(problem.under(factor), factor, near)
+    if point is not None:
+        return point.c
+    ends = []
+    for shifted in ((1.0 - APART) * factor, (1.0 + APART) * factor):
+        point = equilibrium_point(problem.under(shifted), shifted, near)
+        if point is None:
+            raise ArithmeticError(
+                f"no equilibrium was found under {factor:.9g} times the loads, next to where they buckle"
+            )
+        ends.append(point.c)
+    below, above = ends
+    left, _, right = np.linalg.svd(0.5 * (below.R + above.R))  # the rotation nearest to the mean of the matrices
+    mean = below._replace(r=0.5 * (below.r + above.r), R=left @ right, u=0.5 * (below.u + above.u))
+    return moved_by(problem.under(factor), mean, np.zeros(problem.mechanism.layout.velocities))  # with its stresses

@@ -9,7 +9,10 @@ import pytest
 import fem
 import rigid
 from flexph import GROUND, connect, force, hinge, spring_damper, torsion_spring, weld
+from flexph.mechanisms.model.state import configuration
+from flexph.mechanisms.statics.buckling import buckling_point, equilibrium_point, equilibrium_problem
 from flexph.studies import buckling_sensitivities
+from flexph.studies.eigenvalues import buckling_factors
 
 
 def pushed(mechanism, pose, push):
@@ -95,3 +98,19 @@ def test_limit_points_are_told():
         buckling_sensitivities(truss, {"height": 0.3})
     with pytest.raises(ValueError, match="loaded must return a mechanism and its equilibrium"):
         buckling_sensitivities(lambda height: truss(height)[0], {"height": 0.3})
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_the_equilibrium_exactly_at_the_bifurcation_is_the_mean_of_its_neighbours(dim, monkeypatch):
+    """Compared below the bifurcation, at 0.9 of its loads, where Newton's method finds the equilibrium itself."""
+    mechanism, state, push = rod(dim)(length=1.0, bending=1.0)
+    problem = equilibrium_problem(mechanism, state, push)
+    point, _ = buckling_point(problem, configuration(mechanism, state.x))
+    exact = equilibrium_point(problem.under(0.9 * point.factor), 0.9 * point.factor, point.c).c
+    fails = lambda of, factor, near: None if factor == 0.9 * point.factor else equilibrium_point(of, factor, near)  # noqa: E731
+    monkeypatch.setattr(buckling_factors, "equilibrium_point", fails)
+    mean = buckling_factors._equilibrium(problem, 0.9 * point.factor, point.c)
+    for name in ("r", "R", "u", "sigma"):
+        np.testing.assert_allclose(
+            getattr(mean, name), getattr(exact, name), rtol=0.0, atol=1e-11 * 1e4 ** (name == "sigma")
+        )
