@@ -30,7 +30,11 @@ INFINITE = cython.declare(cython.double, math.inf)
 
 
 def compute_rates(a: Coupling) -> None:
-    """Write the rates of laws' ports at the start of a step, and ∂(defects, mean rates)/∂(forces of laws)."""
+    """Write the rates at the ports of laws at the start of a step into ``laws.rest``.
+
+    Also write the derivatives of the defects of the inputs, and of the mean rates at these ports, with respect to the
+    forces of laws into ``laws.by``.
+    """
     c, w, q, N, n = a.linear, a.laws, a.tried.size, a.linear.E.shape[0], a.linear.state.size
     for k in range(w.column.size):
         w.rest[k] = 0.0

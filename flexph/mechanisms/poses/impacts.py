@@ -52,10 +52,10 @@ def impulses(a: Arrays, u: Array, G: Any, defects: Array) -> Array:
 
 
 def _bordered(a: Arrays, K: Any, rhs: Array) -> Array:
-    """Solution x of K x = rhs, where K is given without the block M_uu of the deformations u, which is added here.
+    """Solution x of (K + M_uu) x = rhs, with the mass matrix M_uu of the deformations u, which K does not contain.
 
-    ``rhs`` is zero in the rows of u. The sparse part of M_uu is factored separately. Its low-rank shifts, which would
-    make it dense, are eliminated last, together with all other unknowns.
+    ``rhs`` is zero in the rows of u. The sparse part of M_uu is factored separately. The low-rank terms that shift it
+    to the centres of mass, which would make it dense, are eliminated last, together with all other unknowns.
     """
     u = np.arange(*velocity_slices(a)[1].indices(len(rhs)))
     rest, shifts = np.delete(np.arange(len(rhs)), u), np.flatnonzero(np.diff(a.border.indptr))

@@ -236,10 +236,10 @@ def _projected(basis: _Basis, rows: Array, count: int, width: int, *, shapes: bo
 
 
 def _compressed(Q: Array, held: Array, width: int) -> tuple[Array, Array]:
-    """Projection of (1 − QQᵀ) diag(held) (1 − QQᵀ) onto a basis of j vectors, (k, j, j).
+    """Bases V = (1 − QQᵀ)W (k, N, j), and matrices Vᵀ diag(held) V (k, j, j), for k poses.
 
-    The first result are the vectors (k, N, j) multiplied by 1 − QQᵀ. The basis spans a Krylov space with blocks of
-    ``width`` vectors, or the whole space if ``width`` is N.
+    The columns of Q (k, N, g) are orthonormal. W spans a Krylov space of (1 − QQᵀ) diag(held) by blocks of ``width``
+    vectors, or the whole space if ``width`` is N.
     """
     n = held.size
     off = lambda x: x - np.matmul(Q, np.matmul(Q.transpose(0, 2, 1), x))  # noqa: E731
